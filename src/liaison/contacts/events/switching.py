@@ -35,7 +35,6 @@ from liaison.simulation.events.log import (
     note,
 )
 from liaison.simulation.steps.advance import advance
-from liaison.simulation.steps.explicit import refresh
 from liaison.simulation.steps.layout import (
     BAD_GAP,
     BAD_SIDE,
@@ -62,7 +61,6 @@ from liaison.simulation.steps.sides_layout import (
     LOCKED,
     OPEN,
     RATE,
-    REGULARIZED,
     SHARED,
     SLIP,
     STICK,
@@ -75,10 +73,11 @@ from liaison.solvers.linear.dense import largest_in
 from .bearings import solve_motion
 from .edges import find_edges
 from .metric import measure
-from .modal import SLOW, is_pressed, meet_closures, resists
+from .modal import meet_closures
 from .modal_entries import BROKEN, modal_events
 from .next_mode import find_mode
-from .touching import find_touching, slip_size, still, strike
+from .touching import find_touching, still, strike
+from .turning import divide_turn, go_on_turned, renew_ways
 
 
 @loop
@@ -240,50 +239,11 @@ def step_on(
     """As `advance`, in one mode: every step begins with the ways that slips have there."""
     status = advance(e, run, scratch, records, event_log, 0)
     while status == GOOD and tries > 0:
-        renew_ways(sides, e, run, scratch)
+        if renew_ways(sides, e, run, scratch) > 0 and run.is_adaptive == 0:
+            divide_turn(sides, e, run, scratch)
         status = advance(e, run, scratch, records, event_log, 1)
         tries -= 1
     return status
-
-
-@loop
-def is_turning(sides: Sides, b: i64) -> i64:
-    """1 of friction that slips in several components, whose way is a direction and no sign."""
-    block = sides.blocks[b]
-    is_slip = 1 if block.kind == FRICTION and sides.mode[b] == SLIP else 0
-    return 1 if is_slip == 1 and block.rows > 1 and block.law != REGULARIZED else 0
-
-
-@loop
-def renew_ways(sides: Sides, e: Entries, run: Run, scratch: ptr) -> None:
-    """The way of every slip at the beginning of a step, from which its end in the step is seen."""
-    turning = 0
-    for b in range(sides.nb):
-        turning += is_turning(sides, b)
-    if turning == 0:
-        return
-    q = run.q
-    v = run.v
-    refresh(e, run.t, q, v, run, scratch)
-    sides.free.one_sided(run.t, q, v, run.u, run.p, q, sides.seen.floats, scratch)
-    for b in range(sides.nb):
-        size = slip_size(sides, b) if is_turning(sides, b) == 1 else 0.0
-        if size >= SLOW * sides.scales.rate[b]:
-            first = sides.blocks[b].first
-            for k in range(sides.blocks[b].rows):
-                sides.slip[first + k] = sides.seen.rate[first + k] / size
-            if is_pressed(sides, b) == 1 and resists(sides, b) == 1:
-                run.before[sides.own + b] = size
-                run.sign[sides.own + b] = 1.0
-
-
-@loop
-def go_on_turned(sides: Sides) -> None:
-    """Slip that passes zero at some distance has not ended: it goes on another way."""
-    for b in range(sides.nb):
-        is_fast = 1 if slip_size(sides, b) > 2.0 * SLOW * sides.scales.rate[b] else 0
-        if is_turning(sides, b) * is_fast == 1 and sides.ended[b] == 1:
-            sides.ended[b] = 0
 
 
 @loop
