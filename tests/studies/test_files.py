@@ -11,7 +11,7 @@ import pytest
 
 import liaison
 from liaison.cli import main
-from liaison.cli.values import given_of
+from liaison.cli.values import mechanism_asked
 from liaison.errors import LiaisonError, NamingError, TextError
 from liaison.studies.files import MOST_BYTES, read_study_file
 from liaison.studies.surfaces import fitted_surface
@@ -179,7 +179,7 @@ def test_mistakes_of_the_table_of_a_robot_have_their_places(robots, old, new, li
 def mechanism_in(path):
     asked = read_study_file(path)
     with asked.placed():
-        return given_of(asked)
+        return mechanism_asked(asked)
 
 
 def test_files_that_are_none_are_rejected(folder):

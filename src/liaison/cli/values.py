@@ -2,7 +2,7 @@
 
 Every error here is one of the command line, not of the model.
 
-Public names: Request, read_request, request_of, reader_options, given_of, positions_of,
+Public names: Request, read_request, request_of, reader_options, mechanism_asked, positions_of,
 numbers_by_name, three, seconds, limit_option, check_folders, check_files, check_suffix,
 check_names, check_word, named_by.
 """
@@ -132,7 +132,7 @@ def _pose(texts: list[str]) -> Any:
     return numbers_by_name("--pose", texts, {})
 
 
-def given_of(asked: StudyFile) -> Given:
+def mechanism_asked(asked: StudyFile) -> Given:
     """The mechanism of a study file: its path, or what is read of it as its table [robot] says."""
     if not asked.robot:
         return asked.mechanism

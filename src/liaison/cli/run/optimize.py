@@ -25,7 +25,7 @@ def optimize(
     debug: Debug = False,
 ) -> None:
     """Search values of a study file for the best measure."""
-    from liaison.cli.values import given_of
+    from liaison.cli.values import mechanism_asked
     from liaison.errors import TextError
     from liaison.simulation.record.files import write_file
     from liaison.studies.files import read_study_file
@@ -41,7 +41,7 @@ def optimize(
     for name in of_studies:
         chosen.pop(name, None)
     with asked.placed():
-        result = verb(given_of(asked), **chosen, **asked.optimize)
+        result = verb(mechanism_asked(asked), **chosen, **asked.optimize)
     if out is not None:
         write_file(out, result.lsd)
     facts = {

@@ -43,14 +43,14 @@ def study(
     debug: Debug = False,
 ) -> None:
     """Run a study file: values that vary, measures of runs."""
-    from liaison.cli.values import given_of
+    from liaison.cli.values import mechanism_asked
     from liaison.studies.files import read_study_file
     from liaison.verbs.studies.study import study as verb
 
     asked = read_study_file(file)
     with asked.placed():
-        given = given_of(asked)
-        result = verb(given, **arguments_of(asked, folder, workers, cluster))
+        mechanism = mechanism_asked(asked)
+        result = verb(mechanism, **arguments_of(asked, folder, workers, cluster))
     if csv is not None:
         result.to_csv(csv)
     if plot is not None:
