@@ -16,11 +16,13 @@ from __future__ import annotations
 
 from math import exp, sqrt
 
-from liaison.program.loops.language import f64, flat, i64, loop, ptr
+from liaison.program.loops.language import at, f64, flat, i64, loop, ptr
 from liaison.simulation.steps.layout import Entries, Run
 from liaison.simulation.steps.sides_layout import FRICTION, STRIBECK
+from liaison.solvers.cones.cones import reachable_factor, reachable_numbers, take_reachable
 from liaison.solvers.linear.dense import backward_solve, dot
 
+from .moreau import FEW_VELOCITIES, SLOW
 from .rows import free_motion
 from .tangent_loads import direct, loads_along
 from .tangents import (
@@ -174,6 +176,8 @@ def impulses_along(column: Column, room: Room, run: Run) -> None:
     right = room.extra
     for i in range(m):
         room.dP[i] = rate_along(i, column, room, run)
+    if run.nv > FEW_VELOCITIES:
+        leave_out_along(m, column, room, run)
     for i in range(m):
         right[i] = 0.0
         if room.kind[i] == HELD:
@@ -190,6 +194,34 @@ def impulses_along(column: Column, room: Room, run: Run) -> None:
     backward_solve(nv, run.metric, room.force)
     for i in range(nv):
         room.changed[i] += room.force[i]
+
+
+@loop
+def leave_out_along(m: i64, column: Column, room: Room, run: Run) -> None:
+    """What rates change by to the end of the step, as far as forces can, as `taken_on` has it.
+
+    What these forces are is taken as it is: what is left out is small, and its change smaller.
+    """
+    ahead = (1.0 - run.theta) / run.theta
+    A = run.problem.A
+    taken = at(run.area, reachable_numbers(m))
+    change = at(taken, m)
+    for i in range(m):
+        r = int(room.chosen[i])
+        taken[i] = ahead * (run.mid.rate[r] - run.sides.rate[r])
+        change[i] = ahead * (room.rate[r] - column.before[r])
+        if room.disc[i] < 0.0:
+            k = block_of(r, run)
+            u = run.sides.rate[r]
+            if u >= 0.0 and u < SLOW * run.scales.rate[k]:
+                taken[i] += room.bounce[k] * u
+                change[i] += room.bounce[k] * column.before[r]
+    if reachable_factor(m, A, taken, run.area) == 1:
+        for i in range(m):
+            room.dP[i] -= change[i]
+        take_reachable(m, A, taken, change, run.area)
+        for i in range(m):
+            room.dP[i] += change[i]
 
 
 @loop

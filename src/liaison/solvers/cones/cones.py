@@ -26,7 +26,8 @@ from those of any rigid motion. No forces meet all of them, and a solver would l
 is asked for, which is x itself where rows do not depend on each other: then nothing is done.
 
 Public names: ONE_WAY, DISC, BILATERAL, PRESCRIBED, Cone, Limit, solve_cones, cone_area, sweep,
-reachable_part, reachable_area.
+reachable_part, reachable_factor, take_reachable, reachable_area,
+reachable_numbers.
 
 Source: ACA ch. 13; JAL98; docs/theory/contact_solvers.md.
 """
@@ -35,9 +36,10 @@ from __future__ import annotations
 
 from liaison.program.loops.language import at, f64, i64, loop, ptr
 from liaison.program.loops.records import Rows
-from liaison.solvers.linear.dense import backward_solve, cholesky, forward_solve
+from liaison.solvers.linear.dense import backward_solve, cholesky, forward_solve, largest
 
 from .newton import newton, newton_from_inside, rounding
+from .softened import WAYS, is_what_is_left, newton_softened, unreachable
 from .table import (
     BILATERAL,
     DISC,
@@ -123,8 +125,9 @@ NEAR = 1e-2
 TURNS, MORE = 4, 8
 """Turns that begin at the forces at hand, each with so many times the sweeps of the last."""
 
-ALL_TURNS, ELSEWHERE, MANY = 24, 1000, 150
-"""Turns in all, and sweeps of those that begin elsewhere, where rows are at most MANY."""
+ALL_TURNS, HARDEN, ELSEWHERE, MANY = 24, 8, 1000, 150
+"""Turns in all, those before contacts are softened, and sweeps of those that begin elsewhere, where
+rows are at most MANY."""
 
 CAUTION = (0.1, 0.01, 1.0, 0.0)
 """Mobility of their own that rows have inside Newton's method, beside its residual."""
@@ -209,6 +212,18 @@ def nudge(m: i64, nb: i64, size: f64, blocks: Rows[Cone], area: Area) -> None:
 
 
 @loop
+def harden(m: i64, nb: i64, blocks: Rows[Cone], area: Area, best: f64) -> f64:
+    """The best residual after contacts were softened, where it is more than what has to be left."""
+    part = unreachable(m, area)
+    for turn in range(WAYS):
+        if is_what_is_left(best, part) == 1 or best <= SETTLED:
+            break
+        spread(m, nb, 0, blocks, area)
+        best = keep_best(m, area, newton_softened(m, nb, turn, blocks, area), best)
+    return best
+
+
+@loop
 def search(m: i64, nb: i64, blocks: Rows[Cone], area: Area) -> f64:
     """From y of the area to the best forces; their residual.
 
@@ -222,6 +237,10 @@ def search(m: i64, nb: i64, blocks: Rows[Cone], area: Area) -> f64:
     for turn in range(ALL_TURNS if m <= MANY else TURNS):
         if is_solved(m, area, best) == 1:
             break
+        if turn == HARDEN:
+            best = harden(m, nb, blocks, area, best)
+            if best <= SETTLED or is_what_is_left(best, unreachable(m, area)) == 1:
+                break
         if turn >= TURNS:
             spread(m, nb, turn, blocks, area)
             project(m, nb, blocks, area)
@@ -314,45 +333,70 @@ def solve_cones(
 RIDGE = 1e-10
 """δ beside the diagonal."""
 
+NO_PART = 1e-12
+"""A rate beside the largest that is 0: friction in a joint, and a stop of a coordinate, have rows
+that do not change with the place. To ask that their rates stay as they are would be another law."""
+
 DEPENDENT = 1e-7
 """A row of which those before it leave less than this part depends on them."""
 
 
 def reachable_area(m: int) -> int:
     """Numbers that `reachable_part` works in."""
-    return m * m + m
+    return int(reachable_numbers(m))
+
+
+@loop
+def reachable_numbers(m: i64) -> i64:
+    """The same, for loops."""
+    return m * m + 2 * m
 
 
 @loop
 def reachable_part(m: i64, A: ptr, x: ptr, area: ptr) -> None:
-    """x := its part that forces change, for a mobility A of m rows; x where all are independent."""
-    if m < 2 or is_nothing(m, x) == 1:
-        return
-    L = area
-    c = at(area, m * m)
-    for i in range(m * m):
-        L[i] = A[i]
-    for i in range(m):
-        # a row that nothing moves has a diagonal of 0
-        L[i * m + i] += RIDGE * A[i * m + i] + 1e-280
-    if cholesky(m, L) != 0 or has_dependent_row(m, A, L) == 0:
-        return
-    for _ in range(2):  # the second time with what rounding left
-        for i in range(m):
-            c[i] = x[i]
-        forward_solve(m, L, c)
-        backward_solve(m, L, c)
-        for i in range(m):
-            x[i] -= RIDGE * A[i * m + i] * c[i]
+    """x := its part that forces change, for a mobility A of m rows; x where all are independent.
+
+    Rows whose x is 0 take no part: they move in any way beside the others.
+    """
+    if reachable_factor(m, A, x, area) == 1:
+        take_reachable(m, A, x, x, area)
 
 
 @loop
-def is_nothing(m: i64, x: ptr) -> i64:
-    """1 if all numbers are 0."""
+def reachable_factor(m: i64, A: ptr, x: ptr, area: ptr) -> i64:
+    """The factor of (cones-5) for rows that take part; 0 where all of x is reachable."""
+    least = NO_PART * largest(m, x)
+    if m < 2 or least == 0.0:
+        return 0
+    L = area
     for i in range(m):
-        if x[i] != 0.0:
-            return 0
-    return 1
+        takes_part = 1.0 if abs(x[i]) > least else 0.0
+        for j in range(m):
+            is_there = takes_part if abs(x[j]) > least else 0.0
+            L[i * m + j] = is_there * A[i * m + j]
+        # a row that nothing moves has a diagonal of 0
+        L[i * m + i] = A[i * m + i] + (RIDGE * A[i * m + i] + 1e-280)
+    if cholesky(m, L) != 0:
+        return 0
+    return has_dependent_row(m, A, L)
+
+
+@loop
+def take_reachable(m: i64, A: ptr, x: ptr, change: ptr, area: ptr) -> None:
+    """The part of `change` that forces change, in its place, where rows with x take part."""
+    L = area
+    c = at(area, m * m)
+    takes = at(area, m * m + m)
+    least = NO_PART * largest(m, x)
+    for i in range(m):
+        takes[i] = 1.0 if abs(x[i]) > least else 0.0
+    for _ in range(2):  # the second time with what rounding left
+        for i in range(m):
+            c[i] = takes[i] * change[i]
+        forward_solve(m, L, c)
+        backward_solve(m, L, c)
+        for i in range(m):
+            change[i] -= RIDGE * A[i * m + i] * c[i]
 
 
 @loop

@@ -14,7 +14,8 @@ in wedges, and do not reach rounding; this does, whatever the beginning.
 Rows that depend on others get a small mobility of their own, which costs accuracy of a step and
 none of the result.
 
-Public names: newton, newton_step, newton_from_inside, rounding.
+Public names: newton, newton_step, newton_from_inside, rounding, linearize, substitute,
+room_for_loads.
 
 Source: AC91; ACA ch. 13 (ε = 0); CHE93 (smoothing), NW06 ch. 19 (fraction to the boundary).
 Differs: ρ of AC91 is 1, after scaling; discs of any kind bounded by one load.
@@ -229,18 +230,25 @@ def newton(m: i64, nb: i64, blocks: Rows[Cone], area: Area, caution: f64) -> f64
 
 
 @loop
+def room_for_loads(m: i64, nb: i64, blocks: Rows[Cone], area: Area) -> f64:
+    """The part of a step that keeps loads inside their bounds."""
+    part = 1.0
+    for k in range(nb):
+        if blocks[k].kind == ONE_WAY:
+            i = blocks[k].first
+            room = INSIDE * (area.force[i] - area.table[k].constant)
+            if area.step[i] < -room:
+                part = min(part, -room / area.step[i])
+    return part
+
+
+@loop
 def step_inside(m: i64, nb: i64, eps: f64, blocks: Rows[Cone], area: Area) -> f64:
     """One step with ε > 0, loads kept inside their bounds; the part of it that was taken."""
     y = area.force
     if newton_step(m, nb, eps, max(OWN_INSIDE * min(eps, 1.0), LEAST_OWN), blocks, area) != 0:
         return 0.0
-    part = 1.0
-    for k in range(nb):
-        if blocks[k].kind == ONE_WAY:
-            i = blocks[k].first
-            room = INSIDE * (y[i] - area.table[k].constant)
-            if area.step[i] < -room:
-                part = min(part, -room / area.step[i])
+    part = room_for_loads(m, nb, blocks, area)
     for i in range(m):
         y[i] += part * area.step[i]
     refresh(m, area)

@@ -24,6 +24,7 @@ from __future__ import annotations
 from liaison.program.loops.language import f64, i64, loop, ptr
 from liaison.simulation.steps.layout import Run
 from liaison.simulation.worlds.scene.layout import barrier, inverse_of, lanes_most, lanes_total
+from liaison.solvers.cones.softened import is_what_is_left
 from liaison.solvers.cones.table import BILATERAL, DISC, ONE_WAY
 
 from .matrices import (
@@ -50,6 +51,7 @@ from .matrices import (
     stride_of,
     take_problem,
     take_rows,
+    unreachable,
     width_of,
 )
 from .problem import pushed_at
@@ -131,7 +133,7 @@ LINE = 16
 
 @loop
 def solved(me: i64, m: i64, nb: i64, run: Run, s: Shared) -> f64:
-    """The best y into `y`, with its z, and its residual."""
+    """The best y into `y`, with its z, and its residual; `BEYOND` if others may be better."""
     has_inverse = leave_out(me, m, run, s)
     best = BEYOND
     sweeps = SWEEPS
@@ -143,8 +145,10 @@ def solved(me: i64, m: i64, nb: i64, run: Run, s: Shared) -> f64:
         best = newton(me, m, nb, has_inverse, best, run, s)
         has_inverse = 0
         if best <= GOOD_ENOUGH:
-            break
-    return best
+            return best
+    if is_what_is_left(best, unreachable(me, m, run, s)) == 1:
+        return best
+    return BEYOND
 
 
 @loop

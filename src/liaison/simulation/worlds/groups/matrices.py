@@ -6,7 +6,7 @@ other, and what their forces share out is lost in rounding otherwise.
 Public names: Shared, PROBLEM, CONE, OWN, OWN_LEAST, OWN_MOST, few_rows, group_words, place_of,
 row_at, factor_at, seat, seats, post, posted, next_seat, fetch, any_thread, meet_block, kept_number,
 keep_number, factor_words, take_problem, take_rows, scale_problem, width_of, stride_of, inverted,
-product_of_row, leave_out, finite_inverse_root.
+product_of_row, leave_out, unreachable, finite_inverse_root.
 
 Source: GVL13 §2.1.4 (inverse), docs/theory/contact_solvers.md.
 """
@@ -20,6 +20,8 @@ from liaison.program.loops.language import external, f64, i64, loop, ptr
 from liaison.program.loops.records import Part, sized
 from liaison.simulation.steps.layout import Run
 from liaison.simulation.worlds.scene.layout import barrier, inverse_of, lanes_most
+from liaison.solvers.cones.cones import NO_PART
+from liaison.solvers.cones.softened import RIDGE
 from liaison.solvers.cones.table import DISC
 from liaison.solvers.linear.dense import dot
 
@@ -553,7 +555,10 @@ def product_of_row(i: i64, m: i64, x: ptr, run: Run, s: Shared) -> f64:
 
 @loop
 def leave_out(me: i64, m: i64, run: Run, s: Shared) -> i64:
-    """b̃ with the part of the change of rates that forces can meet; 1 if J is (A + ρ)⁻¹ now."""
+    """b̃ with the part of the change of rates that forces can meet; 1 if J is (A + ρ)⁻¹ now.
+
+    Rows that do not change take no part, as in `reachable_part`.
+    """
     size = 0.0
     i = me
     while i < m:
@@ -562,9 +567,10 @@ def leave_out(me: i64, m: i64, run: Run, s: Shared) -> i64:
     size = lanes_most(size)
     has_inverse = 0
     if size > NO_CHANGE:
-        ridged(me, m, run, s)
+        ridged(me, m, OWN_LEAST, run, s)
+        without = set_apart(me, m, NO_PART * size, run, s)
         if inverted(me, m, run, s) == 0:
-            has_inverse = 1
+            has_inverse = 1 - without
             cut_change(me, m, run, s)
         barrier()
     i = me
@@ -576,25 +582,31 @@ def leave_out(me: i64, m: i64, run: Run, s: Shared) -> i64:
 
 
 @loop
+def set_apart(me: i64, m: i64, least: f64, run: Run, s: Shared) -> i64:
+    """Takes rows whose change is 0 out of J, but for their diagonal; 1 if there is one."""
+    width = width_of(m)
+    without = 0.0
+    j = me
+    while j < m:
+        without = max(without, 0.0 if abs(s.change[j]) > least else 1.0)
+        j += run.lanes
+    if lanes_most(without) == 0.0:
+        return 0
+    j = me
+    while j < m:
+        takes_part = 1.0 if abs(s.change[j]) > least else 0.0
+        for i in range(m):
+            is_there = takes_part if abs(s.change[i]) > least else 0.0
+            s.J[i * width + j] = s.J[i * width + j] * (1.0 if i == j else is_there)
+        j += run.lanes
+    barrier()
+    return 1
+
+
+@loop
 def cut_change(me: i64, m: i64, run: Run, s: Shared) -> None:
     """Takes from the change of rates what ρ (A + ρ)⁻¹ leaves of it, four times over."""
-    i = me
-    while i < m:
-        s.along[i] = s.change[i]
-        i += run.lanes
-    barrier()
-    for _ in range(4):
-        i = me
-        while i < m:
-            part = product_of_row(i, m, s.along, run, s)
-            s.across[i] = OWN_LEAST * s.A[i * width_of(m) + i] * part
-            i += run.lanes
-        barrier()
-        i = me
-        while i < m:
-            s.along[i] = s.across[i]
-            i += run.lanes
-        barrier()
+    remain(me, m, 4, OWN_LEAST, s.change, run, s)
     i = me
     while i < m:
         s.change[i] -= s.along[i]
@@ -602,7 +614,46 @@ def cut_change(me: i64, m: i64, run: Run, s: Shared) -> None:
 
 
 @loop
-def ridged(me: i64, m: i64, run: Run, s: Shared) -> None:
+def remain(me: i64, m: i64, times: i64, own: f64, x: ptr, run: Run, s: Shared) -> None:
+    """What ρ (A + ρ)⁻¹ leaves of x, so many times over, into `along`; J is that inverse."""
+    copy_rows(me, m, x, s.along, run)
+    for _ in range(times):
+        i = me
+        while i < m:
+            part = product_of_row(i, m, s.along, run, s)
+            s.across[i] = own * s.A[i * width_of(m) + i] * part
+            i += run.lanes
+        barrier()
+        copy_rows(me, m, s.across, s.along, run)
+
+
+@loop
+def unreachable(me: i64, m: i64, run: Run, s: Shared) -> f64:
+    """The largest part of b̃ that no forces change, or next to none; 0 if it cannot be told."""
+    ridged(me, m, RIDGE, run, s)
+    if inverted(me, m, run, s) != 0:
+        return 0.0
+    remain(me, m, 2, RIDGE, s.free, run, s)
+    most = 0.0
+    i = me
+    while i < m:
+        most = max(most, abs(s.along[i]))
+        i += run.lanes
+    return float(lanes_most(most))
+
+
+@loop
+def copy_rows(me: i64, m: i64, x: ptr, to: ptr, run: Run) -> None:
+    """to := x, for all threads to read."""
+    i = me
+    while i < m:
+        to[i] = x[i]
+        i += run.lanes
+    barrier()
+
+
+@loop
+def ridged(me: i64, m: i64, own: f64, run: Run, s: Shared) -> None:
     """A + ρ times its diagonal into J."""
     width = width_of(m)
     j = me
@@ -627,6 +678,6 @@ def ridged(me: i64, m: i64, run: Run, s: Shared) -> None:
             old = old[width:]
             to = to[width:]
             i += 1
-        s.J[j * width + j] += OWN_LEAST * s.A[j * width + j]
+        s.J[j * width + j] += own * s.A[j * width + j]
         j += run.lanes
     barrier()
