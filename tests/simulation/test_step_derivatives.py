@@ -84,6 +84,12 @@ def leg():
     return liaison.worlds(description, 2, step=H, device="processor")
 
 
+def carried(worlds):
+    """What worlds keep from step to step, a column each; groups keep their problems behind it."""
+    size = max(1, worlds._sizes()["carried"])
+    return worlds._carried.ravel()[: size * worlds.count].reshape(size, worlds.count)
+
+
 class Differences:
     """Ends of steps from states about that of the first world, in coordinates about its end."""
 
@@ -105,12 +111,12 @@ class Differences:
         for k, change in enumerate(many):
             xi, dv, du = np.split(change, [self.nv, 2 * self.nv])
             w.q[:, k], w.v[:, k], u[:, k] = self.moved(self.q, xi), self.v + dv, self.u + du
-        w._carried[...] = self.worlds._carried[:, :1]
+        carried(w)[...] = carried(self.worlds)[:, :1]
         w._codes[1], w.t[...] = self.worlds.steps_taken[0], self.t
         w.step(steps, inputs=u if self.nu else None)
         assert w.lost == 0
         there = [self.kernel("difference", self.t, q=w.q[:, 0], x=q) for q in w.q.T]
-        modes = w._carried[len(w._carried) - len(sides_in(w.plan.program)) :]
+        modes = carried(w)[len(carried(w)) - len(sides_in(w.plan.program)) :]
         return np.hstack([np.array(there), (w.v - w.v[:, :1]).T])[1:], modes
 
     def slopes(self, far=1e-6, steps=1):

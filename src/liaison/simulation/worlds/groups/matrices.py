@@ -629,7 +629,7 @@ def remain(me: i64, m: i64, times: i64, own: f64, x: ptr, run: Run, s: Shared) -
 
 @loop
 def unreachable(me: i64, m: i64, run: Run, s: Shared) -> f64:
-    """The largest part of b̃ that no forces change, or next to none; 0 if it cannot be told."""
+    """The largest part of b̃ that no forces change, or next to none; 0 if it is not known."""
     ridged(me, m, RIDGE, run, s)
     if inverted(me, m, run, s) != 0:
         return 0.0
