@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import cos, hypot, radians, sin
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import liaison
 from liaison.simulation import Run, Settings
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 G = 9.81
 BLOCK = """
 gravity = [9.81*sin({tilt} deg), 0, -9.81*cos({tilt} deg)] m/s^2 ;
@@ -102,6 +104,15 @@ def test_rolling_ends_as_with_adaptive_steps():
     assert [x.what for x in fixed.events] == [x.what for x in by_error.events] == ["sticks"]
     assert abs(fixed.events[0].t - by_error.events[0].t) < 1e-7
     assert np.abs(fixed.q[-1] - by_error.q[-1]).max() < 1e-7
+
+
+@pytest.mark.parametrize("step", [5e-3, 5e-4])
+def test_slip_from_rest_keeps_the_way_that_its_edge_leaves(step):
+    """A ski with μ = 0.05 along and 0.8 across itself: small slips across decay within 0.1 ms."""
+    run = liaison.simulate(EXAMPLES / "contact/skis.lsd", until=0.6, every=0.1, step=step)
+    even = np.outer(run.t / run.t[-1], run.v[-1])
+    assert np.abs(run.v - even).max() < 1e-9
+    assert run.counts["steps"] < 0.6 / step + 100
 
 
 def test_a_checkpoint_amid_the_turn_keeps_every_bit():

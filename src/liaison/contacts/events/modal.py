@@ -17,9 +17,10 @@ A box on four corners has many forces that keep it at rest. The ones nearest zer
 load among them is negative, its row is left out with the friction under it, the lowest first, as
 long as the others keep what it keeps. Where they do not, the load is what ends the mode.
 
-Public names: SLOW, slip_weights, is_pressed, resists, loosened, prepare, compliant,
-add_slips, solve_mode, write_forces. Source: docs/theory/one_sided.md (modal-1), share. Source: LH74
-ch. 23 (least squares with nonnegative unknowns); docs/theory/one_sided.md.
+Public names: SLOW, slip_weights, coefficient, resting_part, is_pressed, resists, loosened, prepare,
+beside_closures, meet_closures, compliant, add_slips, solve_mode, write_forces. Source:
+docs/theory/one_sided.md (modal-1), share. Source: LH74 ch. 23 (least squares with nonnegative
+unknowns); docs/theory/one_sided.md.
 """
 
 from __future__ import annotations
@@ -186,6 +187,15 @@ def coefficient(law: Law, k: i64, part: f64) -> f64:
 
 
 @loop
+def resting_part(sides: Sides, b: i64, size: f64) -> f64:
+    """How much of the static coefficient is left at this speed of slip."""
+    if sides.blocks[b].law != STRIBECK:
+        return 0.0
+    ratio = size / sides.seen.laws[b].speed
+    return exp(-ratio * ratio)
+
+
+@loop
 def slip_weights(sides: Sides, b: i64) -> None:
     """w of every row of a slipping block into the block WEIGHT: the force for a unit of load.
 
@@ -200,10 +210,7 @@ def slip_weights(sides: Sides, b: i64) -> None:
     for k in range(block.rows):
         size += u[k] * u[k]
     size = sqrt(size)
-    part = 0.0
-    if block.law == STRIBECK:
-        ratio = size / law.speed
-        part = exp(-ratio * ratio)
+    part = resting_part(sides, b, size)
     is_slow = 1 if block.rows == 1 or size < SLOW * sides.scales.rate[b] else 0
     way = u
     if is_slow == 1 and block.law != REGULARIZED:

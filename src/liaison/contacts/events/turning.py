@@ -4,11 +4,13 @@ Its size never becomes negative, so that no sign shows its end. What shows it is
 way that it had where the step began. This falls through zero where slip ends, and as well where it
 has turned by a right angle; there its size decides, and it goes on another way.
 
-    u = |u| d,   ḋ = P u̇/|u|,   P = 1 − d dᵀ,   h ≤ |u| min(TURN/|P u̇|, STABLE/|a_f|)       (turn-1)
+    u = |u| d,   ḋ = P u̇/|u|,   P = 1 − d dᵀ,   h ≤ |u| min(TURN/|P u̇|, STABLE/λ)       (turn-1)
 
-with a_f the part of u̇ that friction makes. Disturbances across d decay at the rate |a_f|/|u|, the
-faster the slower slip is, and steps that are longer than a few times of decay blow them up.
-Adaptive steps see that by their error; fixed ones are divided, unless slip goes straight on.
+    λ = max_k (D M⁻¹ Dᵀ)_kk μ_k² N/|μ u|
+
+Disturbances across d decay at the rate λ, the faster the slower slip is, and steps of z = λ h blow
+them up by z⁴/24 where z is more than a few. Adaptive steps see that by their error; fixed ones are
+divided, unless slip goes straight on.
 
 Public names: is_turning, renew_ways, go_on_turned, divide_turn.
 
@@ -19,20 +21,20 @@ from __future__ import annotations
 
 from math import sqrt
 
-from liaison.program.loops.language import at, f64, i64, loop, ptr
+from liaison.program.loops.language import f64, i64, loop, ptr
 from liaison.simulation.steps.explicit import derivative, refresh
 from liaison.simulation.steps.layout import GOOD, Entries, Run
 from liaison.simulation.steps.sides_layout import FRICTION, REGULARIZED, SLIP, Sides
 from liaison.solvers.linear.dense import dot
 
-from .modal import SLOW, compliant, is_pressed, resists
+from .modal import SLOW, coefficient, compliant, is_pressed, resists, resting_part
 from .touching import slip_size
 
 TURN, STABLE = 0.25, 1.0
 """Angle [rad] by which slip turns in a fixed step, and its length in times of decay, at most."""
 
-STRAIGHT = 1e-9
-"""Part of its acceleration across its way with which slip goes straight on."""
+STRAIGHT = 1e-12
+"""Angle [rad] by which slip is off its way, at the end of a step, where it goes straight on."""
 
 LEAST_PART = 1.0 / 4096.0
 """Of a fixed step."""
@@ -118,29 +120,30 @@ def part_of_turn(sides: Sides, b: i64, size: f64, whole: f64) -> f64:
         along += rate * way[k]
         square += rate * rate
     across = sqrt(max(square - along * along, 0.0))
-    if not (across > STRAIGHT * sqrt(square)):
-        return whole
-    turning = TURN * size / across
-    pulled = pulled_slip(sides, b)
-    return min(turning, STABLE * size / pulled) if pulled > 0.0 else turning
+    part = TURN * size / across if across > 0.0 else whole
+    rate = decay_rate(sides, b, size)
+    z = rate * whole
+    blown_up = across / max(rate * size, 1e-300) * max(1.0, z * z * z * z / 24.0)
+    if blown_up > STRAIGHT:
+        part = min(part, STABLE / rate)
+    return min(part, whole)
 
 
 @loop
-def pulled_slip(sides: Sides, b: i64) -> f64:
-    """|D M⁻¹ Dᵀ f|: the acceleration of a slip that its own friction makes, closures kept."""
-    nv = sides.nv
-    first = sides.blocks[b].first
-    rows = sides.in_metric
-    pull = sides.columns
-    for i in range(nv):
-        pull[i] = 0.0
-    for k in range(sides.blocks[b].rows):
-        row = at(rows, k * nv)
-        compliant(sides, first + k, row)
-        for i in range(nv):
-            pull[i] += sides.force[first + k] * row[i]
+def decay_rate(sides: Sides, b: i64, size: f64) -> f64:
+    """The largest rate at which slip loses what it has across its way, closures kept."""
+    block = sides.blocks[b]
+    law = sides.seen.laws[b]
+    load = sides.load[b]
+    if block.load >= 0:
+        load = sides.force[sides.blocks[block.load].first]
+    part = resting_part(sides, b, size)
     square = 0.0
-    for k in range(sides.blocks[b].rows):
-        rate = dot(nv, at(rows, k * nv), pull)
-        square += rate * rate
-    return sqrt(square)
+    most = 0.0
+    for k in range(block.rows):
+        row = block.first + k
+        mu = coefficient(law, k, part)
+        square += mu * mu * sides.slip[row] * sides.slip[row]
+        compliant(sides, row, sides.in_metric)
+        most = max(most, mu * mu * dot(sides.nv, sides.in_metric, sides.in_metric))
+    return most * abs(load) / (size * sqrt(square)) if square > 0.0 else 0.0
