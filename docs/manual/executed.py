@@ -48,6 +48,7 @@ def run_pages(pages: Path, places: list[str]) -> None:
 def executed(text: str, place: str) -> str:
     """A page with what its blocks of code show, below each."""
     names: dict[str, Any] = {"__name__": "page"}
+    open_plots()  # those of others in this process are not of this page
 
     def with_output(match: re.Match[str]) -> str:
         printed = io.StringIO()
