@@ -136,7 +136,8 @@ def march_world(
                 status = phase_of_step(phase, e, run, scratch)
         if status == GOOD:
             done += 1
-    t[i] = start + float(done) * step
+    # a lost world stays where its last good part of a step ended
+    t[i] = start + float(done) * step if status == GOOD else run.t
     store_world(i, count, q, v, carried, run)
     note_world(i, count, status, measures, codes, run)
 

@@ -36,7 +36,7 @@ from liaison.simulation.outcome import REASONS, Outcome
 from liaison.simulation.plan.plan import Plan, plan_of
 from liaison.simulation.plan.settings import Settings
 from liaison.simulation.record.trajectory import FAILED
-from liaison.simulation.steps.layout import CROWDED, DONE, RAN_AWAY
+from liaison.simulation.steps.layout import CROWDED, DONE, PASSED, RAN_AWAY
 from liaison.simulation.worlds.scene.template import kept_words, spare_words
 from liaison.simulation.worlds.scene.text import LANES, scene_module
 
@@ -71,7 +71,12 @@ NUMBERS = 1_000_000_000
 SAME_TIME = 1e-3
 """Differences of times beside a step that are rounding, also in single precision."""
 
-LOST = {**REASONS, CROWDED: "too many contacts", RAN_AWAY: "ran away: its steps are too long"}
+LOST = {
+    **REASONS,
+    CROWDED: "too many contacts",
+    PASSED: "a body passed through another: shorten the step",
+    RAN_AWAY: "ran away: its steps are too long",
+}
 """Why a world is lost."""
 
 

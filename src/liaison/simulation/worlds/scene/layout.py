@@ -93,6 +93,7 @@ class Block(Record):
     islands: i64
     levels: i64
     tries: i64  # of the interior method
+    unsolved: i64  # parts of a step that were tried and not solved
     is_shown: i64  # what planes push is asked for
     h: f64
     residual: f64  # of the impulses
@@ -108,6 +109,10 @@ class Block(Record):
     scale: ptr = sized("bodies")  # its radius; 1 of other bodies
     surface: iptr = sized("units")
     body: iptr = sized("units")
+    thin: ptr = sized("wide")  # what each unit is thicker than
+    lever: ptr = sized("wide")  # how far it is from the center of mass; of balls the center
+    radius: ptr = sized("wide")  # of balls
+    middle: ptr = sized("general * wide", "3")  # center on its body
     plane: ptr = sized("planes", "4")
     plane_surface: iptr = sized("planes")
     friction_of: ptr = sized("laws", "4")  # friction, restitution, rolling, pivoting

@@ -2,7 +2,8 @@
 
 Steps are those of a scene (`contacts/scene/step.py`): free motion, what may touch, impulses at
 places midway, joined by gaps that they close; then places out of each other. A step that is not
-solved is taken in halves; one that is not solved so either loses its world.
+solved is taken in halves, as is one in which bodies would pass each other; one that is not solved
+so either loses its world.
 
 Impulses of a world with restitution: less of it in an island whose impulses would give energy.
 
@@ -28,14 +29,15 @@ from liaison.contacts.scene.bodies import (
 from liaison.contacts.scene.islands import ENOUGH, FEWER, GAINED, LESS, MORE_TRIES, TOGETHER, TRIES
 from liaison.contacts.scene.layout import FEW, Island, Pose, Twist, World
 from liaison.contacts.scene.rates import LEAST
-from liaison.contacts.scene.step import AGAIN, HALVED, NEAR, PLACED, SPUN, UNSOLVED
+from liaison.contacts.scene.step import AGAIN, FAST, HALVED, NEAR, PLACED, SPUN, UNSOLVED
 from liaison.program.loops.language import at, f64, flat, i64, loop
-from liaison.simulation.steps.layout import BAD_GAP, GOOD, NO_MODE, NOT_FINITE
+from liaison.simulation.steps.layout import BAD_GAP, GOOD, NO_MODE, NOT_FINITE, PASSED
 
 from .contact import activate, counted, deepest, set_gaps, set_rates
 from .inside import impulses_of, solving
 from .layout import Block, barrier, most_of, total_of
 from .pairs import find_pairs, forget
+from .passing import is_passing
 from .sweeps import across_of, free_velocities, misses, solved
 from .turning import solve_turning
 
@@ -473,29 +475,46 @@ def last_chance(me: i64, h: f64, w: Block, island: Island) -> f64:
 
 
 @loop
+def solved_part(me: i64, rest: f64, w: Block, island: Island) -> i64:
+    """Impulses of as much of a step as is solved and in which nothing passes another; its size.
+
+    GOOD, or why there is none; the size is `h` of the block.
+    """
+    h = rest
+    tried = w.unsolved
+    for halved in range(FAST + 1):
+        w.h = h
+        status = attempt(me, w, island)
+        if status != GOOD:
+            return status
+        if w.left > 1.0:
+            tried += 1
+            if halved >= HALVED or tried > UNSOLVED:
+                if last_chance(me, h, w, island) == 0.0:
+                    return NO_MODE
+                return PASSED if is_passing(me, w) == 1 else GOOD
+        elif is_passing(me, w) == 0:
+            break
+        elif halved == FAST:
+            return PASSED
+        h = 0.5 * h
+        barrier()
+    w.unsolved = tried
+    return GOOD
+
+
+@loop
 def whole_step(me: i64, step: f64, w: Block, island: Island) -> i64:
     """A step, in parts where all of it is not solved; GOOD, or why not: the state is as before."""
     rest = step
-    tried = 0
     worst = 0.0
     w.tries = TRIES
+    w.unsolved = 0
     while rest > 0.0:
-        h = rest
-        for halved in range(HALVED + 1):
-            w.h = h
-            status = attempt(me, w, island)
-            if status != GOOD:
-                return status
-            if w.left <= 1.0:
-                break
-            tried += 1
-            if halved == HALVED or tried > UNSOLVED:
-                h = last_chance(me, h, w, island)
-                if h == 0.0:
-                    return NO_MODE
-                break
-            h = 0.5 * h
-            barrier()
+        status = solved_part(me, rest, w, island)
+        if status != GOOD:
+            return status
+        h = w.h
         w.worst = max(worst, w.residual)
         worst = w.worst
         status = part_of_step(me, w, island)

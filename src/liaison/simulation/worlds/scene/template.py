@@ -15,6 +15,7 @@ from liaison.contacts.convex.layout import Bodies as ConvexBodies
 from liaison.contacts.scene.islands import MANY, ROUNDING
 from liaison.contacts.scene.layout import RESERVED, Crew, World, scene_scratch
 from liaison.contacts.scene.parts import DEEP, SceneModel
+from liaison.contacts.scene.step import reach_of, thickness_of
 from liaison.contacts.scene.world import world_of
 from liaison.program.loops.records import words_of
 from liaison.program.loops.special import reals_of
@@ -128,6 +129,7 @@ def _set_balls(w: Block, model: SceneModel) -> None:
     w.mass[:], w.light[:], w.scale[:] = b.mass, 1 / b.mass, radius
     w.quick[:] = radius**2 / inertia
     w.surface[:], w.body[:] = model.laws.bodies, np.arange(len(b.names))
+    w.thin[:], w.lever[:], w.radius[:] = 2 * radius, 0.0, radius
 
 
 def _set_bodies(w: Block, world: World) -> None:
@@ -136,6 +138,11 @@ def _set_bodies(w: Block, world: World) -> None:
     w.light[:], w.scale[:] = 1 / w.mass, 1.0
     w.surface[:] = [x.surface for x in world.collider]
     w.body[:] = [x.body for x in world.collider]
+    wide = range(len(w.thin))
+    w.thin[:] = [thickness_of(k, world) for k in wide]
+    w.lever[:] = [reach_of(k, world) for k in wide]
+    w.radius[:] = [world.collider[k].radius for k in wide]
+    w.middle[:] = np.reshape([world.collider[k].center for k in wide], (-1, 3))
     lane, tables = w.span("lane_area").start, w.span("tables").start
     own = World.header
     for k, name in enumerate(_arrays()):

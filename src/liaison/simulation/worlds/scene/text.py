@@ -271,8 +271,8 @@ LOOPS: Mapping[str, Loop[..., None]] = {
 
 KNOWN = frozenset({
     "gravity", "mass", "light", "quick", "scale", "surface", "body", "plane", "plane_surface",
-    "friction_of", "law_between", "head_at", "head", "lane_at", "lane_head", "lane_shift",
-    "whole_at", "whole", "real_at", "real",
+    "friction_of", "law_between", "thin", "lever", "radius", "middle", "head_at", "head", "lane_at",
+    "lane_head", "lane_shift", "whole_at", "whole", "real_at", "real",
 })  # fmt: skip
 """Arrays that no step writes."""
 
