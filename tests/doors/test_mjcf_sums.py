@@ -184,6 +184,15 @@ def test_a_servo_of_a_ball_takes_the_shorter_way(gear, angle, control, turns):
 def test_other_laws_of_a_ball_do_not():
     law = 'general joint="b" gear="0 0 1" gainprm="3" biastype="affine" biasprm="0 -2 0"'
     assert ball(law, 0.5, 4) == pytest.approx(12 - 1, rel=1e-9)
+    assert ball('cylinder joint="b" gear="0 0 1" diameter="2"', 0.5, 4) == 0  # no pressure yet
+
+
+def test_a_damping_ratio_is_not_taken_for_a_damping():
+    """MuJoCo takes a positive third number beside g₀ = −b₁ for a ratio."""
+    law = '<general joint="j" gainprm="8" biastype="affine" biasprm="0 -8 1.3"/>'
+    with pytest.raises(LiaisonError, match="ends with a damping ratio"):
+        reading_of_mjcf(pendulum("", law))
+    assert reading_of_mjcf(pendulum("", law.replace("-8", "-7"))).mechanism.inputs
 
 
 def test_a_servo_in_the_axes_of_a_parent_is_damped_in_them():

@@ -45,6 +45,7 @@ from liaison.expr import (
 )
 from liaison.formats.lsd.formulas.values import plain
 from liaison.formats.urdf.xml import Element, number_in, numbers_in
+from liaison.model.values import floats
 from liaison.spatial import array, dot, product, quaternion_product
 
 from .joints import rotation_vector
@@ -79,8 +80,13 @@ class Law:
     @property
     def follows(self) -> bool:
         """Whether the input is a position that the actuator goes to."""
-        is_fixed = self.gaintype == "fixed" and self.biastype == "affine"
-        return bool(is_fixed and self.gain[0] and self.gain[0] == -self.bias[1])
+        return self.gaintype == "fixed" and self.biastype == "affine" and self.is_balanced
+
+    @property
+    def is_balanced(self) -> bool:
+        """g₀ = −b₁, other than 0."""
+        gain, slope = (float(x) for x in floats([self.gain[0], self.bias[1]], {}))
+        return gain == -slope != 0
 
     def set(self, tag: str, attributes: dict[str, str], element: Element) -> None:
         """What one default, or the element itself, sets."""
@@ -231,6 +237,10 @@ class Actuators:
         filled = Element(element.tag, law.attributes, element.place)
         self.parts.fields.check(filled)
         law.is_idle = whole(filled, "group", "0") in self.parts.settings.idle
+        if law.is_balanced and law.bias[2] > 0:
+            message = f"'biasprm' of {element} ends with a damping ratio, which is not read"
+            self.parts.fields.drop(message, element)
+            law.bias[2] = 0
         name = element.attributes.get("name") or f"actuator {len(self.controls) + 1}"
         if name in (x.rpartition(" ")[0] for x, _ in self.controls if x):
             raise NamingError.double("actuators", name, place=element.place)

@@ -2,7 +2,7 @@
 
 MuJoCo counts a coordinate from `ref` at the described configuration, we count it from 0.
 
-Public names: Joints, rotation_spring, rotation_vector.
+Public names: Joints, rotation_spring, rotation_vector, is_slide, is_ball.
 
 Source: MUJOCO XML reference, body/joint, and Computation, passive forces.
 """
@@ -58,6 +58,16 @@ def rotation_vector(q: list[Expr]) -> list[Expr]:
     size = sqrt(select(beyond, squared, 1))
     factor = select(beyond, 2 * atan2(size, absolute(w)) / size, 2) * select(w, 1, -1)
     return [as_expr(factor * x) for x in vector]
+
+
+def is_slide(joint: model.Joint) -> bool:
+    """Whether the coordinate of a joint is a length."""
+    return isinstance(joint.type, model.Prismatic)
+
+
+def is_ball(joint: model.Joint) -> bool:
+    """Whether a joint is a ball."""
+    return isinstance(joint.type, model.Spherical)
 
 
 @final

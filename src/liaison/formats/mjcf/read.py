@@ -46,12 +46,11 @@ from liaison.spatial import (
 from .actuators import Actuators
 from .contacts import Touching, contacts
 from .expand import Folder, expanded
-from .fields import Fields
+from .fields import Fields, check_names
 from .geoms import Geoms
 from .hfields import HeightFields
 from .joints import Joints
 from .meshes import Meshes
-from .names import check_names
 from .parts import Parts, Pose, marker_at
 from .poses import carried, fluid_drag, weights
 from .sensors import Sensors

@@ -25,6 +25,7 @@ from liaison.spatial import array, compose, cross3, dot, product, quaternion_pro
 from .actuators import Actuators
 from .contacts import Touching
 from .geoms import SOLID, Geoms, kind_of
+from .joints import is_ball, is_slide
 from .meshes import principal_axes
 from .parts import Parts, marker_at
 from .poses import Poses
@@ -98,7 +99,7 @@ class Sensors:
     def joint(self, element: Element) -> Reading:
         """A coordinate in MuJoCo's count, or its rate."""
         label = self.parts.coordinate(element, "joint")
-        is_length = isinstance(self.parts.joint(element, "joint").type, model.Prismatic)
+        is_length = is_slide(self.parts.joint(element, "joint"))
         if element.tag == "jointvel":
             return [symbol(f"{label}'")], "m/s" if is_length else "rad/s"
         if element.tag == "jointactuatorfrc":
@@ -109,7 +110,7 @@ class Sensors:
     def ball(self, element: Element) -> Reading:
         """The quaternion of a ball, or its angular velocity in the axes of its body."""
         joint = self.parts.joint(element, "joint")
-        if not isinstance(joint.type, model.Spherical):
+        if not is_ball(joint):
             message = f"{element} names joint {joint.name!r}, which is no ball."
             raise TextError(message, place=element.place)
         if element.tag == "ballquat":
