@@ -1,7 +1,7 @@
 """What a scene consists of: bodies with balls, rods, boxes, hulls, points; planes, fields, laws.
 
 Public names: Bodies, Laws, Terrain, SceneModel, check_start, begins_inside,
-begins_below, DEEP, ROUND, ROD.
+begins_below, DEEP, TURNED, ROUND, ROD.
 """
 
 from __future__ import annotations
@@ -27,6 +27,9 @@ ROD = -2
 """Of a capsule, likewise."""
 DEEP = 1e-6
 """Penetration at the start, beside 1 + the largest coordinate, in units, that is pushed out."""
+TURNED = 1e-3
+"""The same where places of contact lie on bodies that turn: steps fix them midway, and leave bodies
+deeper inside each other than these places by size · angle²/8 of a step."""
 
 
 @final
@@ -213,6 +216,12 @@ class SceneModel:
         return size if math.isfinite(size) else 1.0
 
     @property
+    def deep(self) -> float:
+        """Penetration at the start that is pushed out, beside 1 + the largest coordinate."""
+        is_flat = not (len(self.bodies.boxes()[0]) or self.terrains)
+        return DEEP if is_flat else TURNED
+
+    @property
     def capacity(self) -> int:
         """Contacts that there is room for in the beginning."""
         count, boxes = len(self.bodies.owner), len(self.bodies.boxes()[0])
@@ -241,7 +250,7 @@ def check_start(bodies: Bodies, planes: Array, laws: Laws) -> None:
     if depth.size and np.max(depth) > limit:
         i, j = np.unravel_index(int(np.argmax(depth)), depth.shape)
         raise begins_below(names[i], laws.names[j], float(depth[i, j]))
-    _check_rounds(bodies, planes, laws, limit)
+    _check_rounds(bodies, planes, laws, limit * TURNED / DEEP)
     big = np.flatnonzero(radii > 0)
     for n, i in enumerate(big):
         rest = big[n + 1 :][bodies.owner[big[n + 1 :]] != bodies.owner[i]]

@@ -32,7 +32,7 @@ from .layout import (
     new_world,
     scene_scratch,
 )
-from .parts import DEEP, Bodies, SceneModel, begins_below, begins_inside
+from .parts import Bodies, SceneModel, begins_below, begins_inside
 
 EVENTS = 16
 """Events that fit into their buffer, for each contact there is room for; a step needs eight."""
@@ -59,7 +59,7 @@ def scene_arrays(plan: Plan) -> Arrays:
     world_of(model, model.capacity, room)
     arrays = blocks[0]
     unit = power_near(model.size)
-    arrays.run.start_tolerance = DEEP * unit
+    arrays.run.start_tolerance = model.deep * unit
     arrays.run.scales.position.reshape(-1, 7)[:, :3] = unit
     threads = plan.program.facts["threads"]
     scratch = scene_scratch(len(model.bodies.names), model.capacity, threads, panels=True)

@@ -14,7 +14,7 @@ from liaison.contacts.convex.field_layout import Fields
 from liaison.contacts.convex.layout import Bodies as ConvexBodies
 from liaison.contacts.scene.islands import MANY, ROUNDING
 from liaison.contacts.scene.layout import RESERVED, Crew, World, scene_scratch
-from liaison.contacts.scene.parts import DEEP, SceneModel
+from liaison.contacts.scene.parts import SceneModel
 from liaison.contacts.scene.step import reach_of, thickness_of
 from liaison.contacts.scene.world import world_of
 from liaison.program.loops.records import words_of
@@ -165,7 +165,7 @@ def _set_tolerances(w: Block, model: SceneModel, *, single: bool) -> None:
     w.depth = size * (SINGLE_DEPTH if single else model.depth)
     w.loose = w.depth * (SINGLE_MANY if single else MANY)
     w.margin, w.touch = 0.01 * size, 1e-4 * size
-    w.start_depth = (1e-4 if single else DEEP) * power_near(size)
+    w.start_depth = max(1e-4 if single else 0.0, model.deep) * power_near(size)
     w.sweeps_allowed = model.sweeps
 
 
