@@ -33,11 +33,10 @@ from liaison.contacts.scene.step import AGAIN, FAST, HALVED, NEAR, PLACED, SPUN,
 from liaison.program.loops.language import at, f64, flat, i64, loop
 from liaison.simulation.steps.layout import BAD_GAP, GOOD, NO_MODE, NOT_FINITE, PASSED
 
-from .contact import activate, counted, deepest, set_gaps, set_rates
+from .contact import activate, counted, deepest, is_passing, set_gaps, set_rates
 from .inside import impulses_of, solving
 from .layout import Block, barrier, most_of, total_of
 from .pairs import find_pairs, forget
-from .passing import is_passing
 from .sweeps import across_of, free_velocities, misses, solved
 from .turning import solve_turning
 
