@@ -30,9 +30,10 @@ from liaison.solvers.linear.dense import dot
 from .bearings import solve_motion
 from .edges import EDGE, is_past_edge
 from .metric import is_along_paths, measure, shortest_way
-from .modal import SLOW, compliant, is_pressed, resists
+from .modal import compliant, is_pressed, resists
 from .sliding import sliding_margin
 from .touching import NO_MOTION, can_stay
+from .turning import slip_left
 
 NOT_A_NUMBER = float("nan")
 
@@ -237,21 +238,6 @@ def inside(sides: Sides, b: i64) -> f64:
         part = sides.force[block.first + k] / max(limit, 1e-300)
         size += part * part
     return float(load - sqrt(size))
-
-
-@loop
-def slip_left(sides: Sides, b: i64) -> f64:
-    """The slip along the way it had where the step began: zero where it ends, or turns aside."""
-    block = sides.blocks[b]
-    size = 0.0
-    along = 0.0
-    for k in range(block.rows):
-        u = sides.seen.rate[block.first + k]
-        size += u * u
-        along += u * sides.slip[block.first + k]
-    if block.rows > 1 and sqrt(size) >= 10.0 * SLOW * sides.scales.rate[b]:
-        sides.fast[b] = 1
-    return float(along)
 
 
 @loop

@@ -12,7 +12,7 @@ Disturbances across d decay at the rate λ, the faster the slower slip is, and s
 them up by z⁴/24 where z is more than a few. Adaptive steps see that by their error; fixed ones are
 divided, unless slip goes straight on.
 
-Public names: is_turning, renew_ways, go_on_turned, divide_turn.
+Public names: is_turning, slip_left, renew_ways, go_on_turned, divide_turn.
 
 Source: docs/theory/one_sided.md (turn-1).
 """
@@ -46,6 +46,21 @@ def is_turning(sides: Sides, b: i64) -> i64:
     block = sides.blocks[b]
     is_slip = 1 if block.kind == FRICTION and sides.mode[b] == SLIP else 0
     return 1 if is_slip == 1 and block.rows > 1 and block.law != REGULARIZED else 0
+
+
+@loop
+def slip_left(sides: Sides, b: i64) -> f64:
+    """The slip along the way it had where the step began: zero where it ends, or turns aside."""
+    block = sides.blocks[b]
+    size = 0.0
+    along = 0.0
+    for k in range(block.rows):
+        u = sides.seen.rate[block.first + k]
+        size += u * u
+        along += u * sides.slip[block.first + k]
+    if block.rows > 1 and sqrt(size) >= 10.0 * SLOW * sides.scales.rate[b]:
+        sides.fast[b] = 1
+    return float(along)
 
 
 @loop
