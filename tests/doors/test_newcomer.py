@@ -66,7 +66,8 @@ def test_sizes_in_millimetres_are_noted() -> None:
 def test_a_mesh_that_is_not_there_and_a_transmission_without_joint_are_named() -> None:
     mesh = "<collision><geometry><mesh filename='none.stl'/></geometry></collision></link>"
     notes = leg("</link>\n<joint", f"{mesh}\n<joint", ground=True).notes
-    assert any("no mesh 'none.stl' that may be opened (line " in x for x in notes)
+    said = "link 'foot': there is no mesh 'none.stl' that may be opened: "
+    assert any(x.startswith(said) and "is no file (line " in x for x in notes)
     notes = leg("</robot>", "<transmission name='t'/></robot>", motors="torque").notes
     assert any("<transmission name='t'> names no joint" in x for x in notes)
 

@@ -35,7 +35,7 @@ BETTER = 0.5
 """Part of the misfit of the zero position that described coordinates may leave."""
 
 FITTING = 1e-9
-"""Misfit up to which coordinates are left as they are [m, rad]."""
+"""Misfit up to which coordinates are left as they are [sizes of the mechanism, rad]."""
 
 MOVED = 1e-6
 """Change of a coordinate that is more than the rounding of printed lengths and angles [m, rad]."""
@@ -99,7 +99,8 @@ class Described:
             return q
         try:
             poses = self._poses(order.steps, q, fixed)
-            moved = {x.name: self._described(x, poses, q, fixed) for x in left}
+            size = self._size(fixed)
+            moved = {x.name: self._described(x, poses, q, fixed, size) for x in left}
         except KeyError:  # a parameter has no value
             return q
         q = q.copy()
@@ -137,19 +138,37 @@ class Described:
             poses[far] = _after(poses[near], X if near == joint.predecessor.body else _back(X))
         return poses
 
+    def _size(self, fixed: Mapping[Expr, float]) -> float:
+        """The largest distance of two markers on a body that moves [m]; 1 if there is none."""
+        places: dict[str, list[Floats]] = {}
+        for joint in self.joints:
+            ends = zip(
+                (joint.predecessor, joint.successor), self._markers(joint, fixed), strict=True
+            )
+            for marker, (_, p) in ends:
+                if marker.body != "ground":
+                    places.setdefault(marker.body, []).append(p)
+        spans = (np.linalg.norm(np.ptp(np.array(x), axis=0)) for x in places.values())
+        return float(max(spans, default=0.0)) or 1.0
+
     def _described(
-        self, joint: Joint, poses: Mapping[str, Pose], q: Floats, fixed: Mapping[Expr, float]
+        self,
+        joint: Joint,
+        poses: Mapping[str, Pose],
+        q: Floats,
+        fixed: Mapping[Expr, float],
+        size: float,
     ) -> Floats:
         """The coordinates of a joint by (described-1), or as they are."""
         F, M = self._markers(joint, fixed)
         F, M = _after(poses[joint.predecessor.body], F), _after(poses[joint.successor.body], M)
         seen, own, kind = _after(_back(F), M), q[self.places[joint.name]], joint.type
-        misfit = _misfit(_numbers(kind.pose(own), fixed), seen)
+        misfit = _misfit(_numbers(kind.pose(own), fixed), seen, size)
         values = None if misfit <= FITTING else kind.coordinates_of(*seen, own)
         if values is None:
             return own
         numbers = np.array(evaluate([as_expr(x) for x in values], dict(fixed)), dtype=float)
-        left = _misfit(_numbers(kind.pose(numbers), fixed), seen)
+        left = _misfit(_numbers(kind.pose(numbers), fixed), seen, size)
         return numbers if left <= BETTER * misfit else own  # False of NaN
 
     def _markers(self, joint: Joint, fixed: Mapping[Expr, float]) -> tuple[Pose, Pose]:
@@ -255,6 +274,7 @@ def _back(X: Pose) -> Pose:
     return X[0].T, -X[0].T @ X[1]
 
 
-def _misfit(X: Pose, Y: Pose) -> float:
-    """How far two poses are apart [m, rad for small turns]."""
-    return float(np.hypot(np.linalg.norm(X[0] - Y[0]) / np.sqrt(2.0), np.linalg.norm(X[1] - Y[1])))
+def _misfit(X: Pose, Y: Pose, size: float) -> float:
+    """How far two poses are apart [sizes of a mechanism, rad for small turns]."""
+    turned = np.linalg.norm(X[0] - Y[0]) / np.sqrt(2.0)
+    return float(np.hypot(turned, np.linalg.norm(X[1] - Y[1]) / size))
