@@ -14,7 +14,7 @@ PAGES = [
     "mobility",
     "one_sided",
     "parametrizations",
-    "satellite",
+    pytest.param("satellite", marks=pytest.mark.slow),
     "unilateral",
 ]
 

@@ -136,7 +136,7 @@ def test_what_is_read_leaves_nothing_behind():
         read_lsd(B)
     gc.collect()
     before = sys.getallocatedblocks()
-    for _ in range(400):
+    for _ in range(120):
         read_lsd(B)
     gc.collect()
     assert sys.getallocatedblocks() - before < 60

@@ -57,7 +57,10 @@ def test_every_linkage_is_proved():
         assert mobility_of_systems(name, loop_systems(case), primes=1).is_proved, name
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(x, marks=pytest.mark.slow) if x == "antenna_double" else x for x in CASES],
+)
 def test_three_further_primes_give_the_same_ranks(name):
     expected = CASES[name]["expected"]
     for seed in (11, 12, 13):
@@ -146,7 +149,12 @@ def test_bricards_octahedron_flexes():
 
 @pytest.mark.parametrize(
     ("triangles", "n", "rank", "finite"),
-    [(1, 9, 5, 3), (2, 15, 10, 4), (3, 21, 15, 5), (6, 36, 28, 7)],
+    [
+        (1, 9, 5, 3),
+        (2, 15, 10, 4),
+        (3, 21, 15, 5),
+        pytest.param(6, 36, 28, 7, marks=pytest.mark.slow),
+    ],
 )
 def test_antenna_patches_keep_one_size_and_free_heights(triangles, n, rank, finite):
     """One common projected length, and a relative height for each vertex but one."""

@@ -27,6 +27,7 @@ from .real_cases import ALIKE, BOUNDS, DIFFERENT, LINKAGES, relation
 mobility_module = import_module("liaison.freedoms.mobility")
 
 TABLE = DIFFERENT | ALIKE | LINKAGES
+LONG = {"folded five-bar"}  # beside the stretched one
 
 
 def test_the_table_is_large_enough():
@@ -34,7 +35,9 @@ def test_the_table_is_large_enough():
     assert sum(real != complex_ for _, real, complex_, _ in TABLE.values()) >= 12
 
 
-@pytest.mark.parametrize("name", TABLE)
+@pytest.mark.parametrize(
+    "name", [pytest.param(x, marks=pytest.mark.slow) if x in LONG else x for x in TABLE]
+)
 def test_the_real_number_is_known(name):
     build, real, complex_, is_proved = TABLE[name]
     found = mobility(build(), primes=2)

@@ -10,6 +10,7 @@ from liaison.cli import main
 
 REPOSITORY = Path(__file__).parents[2]
 CASES = sorted(path.stem for path in (REPOSITORY / "docs" / "cases").glob("*.md"))
+LONG = {"sleigh", "many_runs"}
 
 
 def blocks(page, language):
@@ -33,7 +34,9 @@ def test_python_of_the_page_on_reference_problems_runs(desk):
     exec("\n".join(blocks("reference_problems.md", "python")), {})
 
 
-@pytest.mark.parametrize("page", CASES)
+@pytest.mark.parametrize(
+    "page", [pytest.param(x, marks=pytest.mark.slow) if x in LONG else x for x in CASES]
+)
 def test_python_of_a_case_runs_and_draws_its_figure(page, desk):
     exec("\n".join(blocks(f"cases/{page}.md", "python")), {})
     assert (desk / f"{page}.png").exists()

@@ -255,8 +255,15 @@ start F' = [0.3, -0.2, 0, 0, 0, 0] ;
 """
 
 
-@pytest.mark.parametrize("precision", ["double", pytest.param("single", marks=pytest.mark.slow)])
-def test_threads_of_a_block_march_worlds_as_one_thread_does(precision):
+@pytest.mark.parametrize(
+    ("precision", "steps"),
+    [
+        ("double", 1),
+        pytest.param("double", 3, marks=pytest.mark.slow),
+        pytest.param("single", 2, marks=pytest.mark.slow),
+    ],
+)
+def test_threads_of_a_block_march_worlds_as_one_thread_does(precision, steps):
     """Two groups, whose problems either may take, of worlds that are good, lost, or not there."""
     points = [(10 * np.cos(k), 7 * np.sin(k)) for k in range(9)]
     text = [POINT.format(k=k, x=x, y=y, law="friction = 0.4") for k, (x, y) in enumerate(points)]
@@ -268,8 +275,8 @@ def test_threads_of_a_block_march_worlds_as_one_thread_does(precision):
     good = [0, 17, 33]
     worlds._codes[0] = -3
     worlds._codes[0, good] = 0
-    marched = march_by_threads(worlds, steps=2)
-    worlds.step(2)
+    marched = march_by_threads(worlds, steps)
+    worlds.step(steps)
     assert np.all(worlds.statuses[good] == 0)
     rounding = 1e-14 if precision == "double" else 1e-6
     for name in "tqv":
