@@ -70,8 +70,9 @@ ENOUGH, HELPS = 1e-9, 0.3
 BEYOND = 1e100
 """A residual that none has whose numbers are finite."""
 
-GOOD_ENOUGH = 1.2e-9
-"""Residual at which no sweeps are tried."""
+GOOD_ENOUGH, FAIR = 1.2e-9, 1e-8
+"""Residuals at which no sweeps are tried, and at which one thread need not try other ways where
+rates that no forces change explain what is left."""
 
 
 @loop
@@ -146,7 +147,7 @@ def solved(me: i64, m: i64, nb: i64, run: Run, s: Shared) -> f64:
         has_inverse = 0
         if best <= GOOD_ENOUGH:
             return best
-    if is_what_is_left(best, unreachable(me, m, run, s)) == 1:
+    if best <= FAIR and is_what_is_left(best, unreachable(me, m, run, s)) == 1:
         return best
     return BEYOND
 
