@@ -380,4 +380,4 @@ def test_the_command_line_has_the_options_of_robots(tmp_path, capsys):
     for wrong in (["--motors", "steam"], ["--pose", "hip"], ["--stiffness", "3"], ["--base", "x"]):
         assert run_command(capsys, "check", path, *wrong)[0] == 1
     lsd = EXAMPLES / "pendulum.lsd"
-    assert run_command(capsys, "check", lsd, "--ground")[0] == 2
+    assert run_command(capsys, "check", lsd, "--floating")[0] == 2

@@ -347,4 +347,5 @@ def a_terminal(monkeypatch):
     terminal = io.StringIO()
     monkeypatch.setattr(terminal, "isatty", lambda: True)
     monkeypatch.setattr(sys, "stderr", terminal)
+    liaison.show_progress(True)  # a page of the manual that ran before may have turned it off
     return terminal

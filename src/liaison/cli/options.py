@@ -212,9 +212,7 @@ ROBOT: Mapping[str, tuple[Any, Any]] = {
         None,
     ),
     "contacts": (
-        Annotated[
-            bool, typer.Option("--contacts", help="MJCF: contacts between geoms, not named only.")
-        ],
+        Annotated[bool, typer.Option("--contacts", help="MJCF: contacts between geoms.")],
         False,
     ),
     "folder": (
@@ -237,13 +235,20 @@ ROBOT: Mapping[str, tuple[Any, Any]] = {
     ),
     "damping": (Annotated[float | None, typer.Option(help="Of motors.")], None),
     "ground": (
-        Annotated[
-            bool, typer.Option("--ground", help="URDF: collision shapes touch the plane z = 0.")
-        ],
+        Annotated[bool, typer.Option("--ground", help="Shapes touch the plane z = 0.")],
         False,
     ),
+    "height": (
+        Annotated[
+            str | None,
+            typer.Option("--ground-height", metavar="HEIGHT", help="Of that plane; 0 m."),
+        ],
+        None,
+    ),
     "friction": (
-        Annotated[float | None, typer.Option("--ground-friction", help="Of that plane; 0.8.")],
+        Annotated[
+            float | None, typer.Option("--ground-friction", help="Of that plane; 0.8, MJCF 1.")
+        ],
         None,
     ),
     "restitution": (

@@ -108,21 +108,31 @@ def reader_options(file: Path, robot: Mapping[str, Any]) -> dict[str, Any]:
         robot: those that are set, by name.
     """
     suffix = file.suffix.lower()
-    of_mjcf = ("lenient", "limits", "keyframe", "contacts", "folder", "decompose")
+    of_lsd = ("ground", "height", "friction")
+    of_mjcf = ("lenient", "limits", "keyframe", "contacts", "folder", "decompose", *of_lsd)
     of_urdf = tuple(x for x in robot if x not in ("keyframe", "contacts", "folder"))
-    known = {".urdf": of_urdf, ".lsd": ()}.get(suffix, of_mjcf)
+    known = {".urdf": of_urdf, ".lsd": of_lsd}.get(suffix, of_mjcf)
     for word in robot:
         if word not in known:
             other = "MJCF" if suffix == ".urdf" else "URDF"
             message = "LSD says itself what holds." if suffix == ".lsd" else f"it is for {other}."
-            option = "ground-friction" if word == "friction" else word.replace("_", "-")
+            option = word.replace("_", "-")
             raise typer.BadParameter(message, param_hint=f"--{option}")
-    options = {word: x for word, x in robot.items() if word != "lenient"}
+    options = {word: x for word, x in robot.items() if word not in ("lenient", "height")}
+    if "height" in robot:
+        options["ground"] = _height(robot["height"])
     if robot.get("lenient"):
         options["strict"] = False
     if "pose" in options:
         options["pose"] = _pose(options["pose"])
     return options
+
+
+def _height(text: str) -> Any:
+    """Of the ground [m]."""
+    value = _quantity("--ground-height", text, "m")
+    _check_number("--ground-height", text, value, "a height is")
+    return value
 
 
 def _pose(texts: list[str]) -> Any:

@@ -14,6 +14,7 @@ from liaison.formats.lsd.read import read_lsd
 from liaison.model import Mechanism
 from liaison.model.checks import idle_relations
 
+from .ground import plane_height, standing
 from .guard import Reading
 from .guard import data_of as data_of
 
@@ -39,8 +40,9 @@ class ReadKeywords(TypedDict, total=False):
         motors: of URDF: "torque", "velocity" or "position": what the motors follow. None.
         stiffness: of motors that follow positions [N·m/rad, N/m]; all effort at 0.2 rad, 2 cm.
         damping: of motors [N·m·s/rad, N·s/m]; stiffness times 50 ms.
-        ground: of URDF: a plane that collision shapes touch, True or its height [m]. None.
-        friction: of that plane; 0.8.
+        ground: a plane that shapes touch, True or its height [m]: of URDF collision shapes, of
+            MJCF geoms, by whose classes contacts are read, of LSD shapes of what moves. None.
+        friction: of that plane; 0.8, of MJCF 1.
         restitution: of stops and of that plane; 0.
         sticking: of URDF: dry friction of joints holds at rest, exactly. False.
         self_collision: of URDF: links touch each other, but for neighbours. False.
@@ -76,7 +78,10 @@ class ReadKeywords(TypedDict, total=False):
     package_root: str | Path
 
 
-OF_MJCF = ("strict", "folder", "keyframe", "contacts", "limits", "decompose")
+OF_MJCF = (
+    "strict", "folder", "keyframe", "contacts", "limits", "decompose", "ground", "friction",
+)  # fmt: skip
+OF_LSD = ("ground", "friction")
 OF_URDF = tuple(
     x for x in ReadKeywords.__annotations__ if x not in ("file", "folder", "keyframe", "contacts")
 )
@@ -118,12 +123,16 @@ def reading(source: str | Path, **options: Unpack[ReadKeywords]) -> Reading:
         return _read_file(Path(source), dict(options))
     if text.lstrip().startswith("<"):
         return _read_xml(text.encode(), dict(options))
-    OptionError.check("reading LSD", options, ("file", "folder"))
-    return _noted(read_lsd(text, options.get("file", "text"), folder=options.get("folder")))
+    OptionError.check("reading LSD", options, ("file", "folder", *OF_LSD))
+    mechanism = read_lsd(text, options.get("file", "text"), folder=options.get("folder"))
+    return _noted(mechanism, options.get("ground"), options.get("friction"))
 
 
-def _noted(mechanism: Mechanism) -> Reading:
+def _noted(mechanism: Mechanism, ground: Any, friction: Any) -> Reading:
     """What was read from LSD, with a note on each relation that asks for nothing, and on hulls."""
+    height = plane_height(ground, friction)
+    if height is not None:
+        mechanism = standing(mechanism, height, friction)
     shapes = [shape for body in mechanism.bodies for shape in body.shapes]
     hulls = dict.fromkeys(x for shape in shapes for x in getattr(shape, "notes", ()))
     return Reading(mechanism, (*idle_relations(mechanism), *hulls))
@@ -141,9 +150,13 @@ def _read_file(path: Path, options: dict[str, Any]) -> Reading:
         raise TextError(f"{path}: the suffix {suffix!r} is not known; files end in {known}.")
     data = data_of(path)
     if suffix == ".lsd":
-        OptionError.check("reading LSD", options, ())
+        OptionError.check("reading LSD", options, OF_LSD)
         text = text_of(data, path)
-        return _noted(read_lsd(text, file=str(path), folder=path.parent))
+        return _noted(
+            read_lsd(text, file=str(path), folder=path.parent),
+            options.get("ground"),
+            options.get("friction"),
+        )
     if suffix == ".urdf":
         from liaison.formats.urdf.read import reading_of_urdf
 

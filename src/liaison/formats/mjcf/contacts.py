@@ -5,7 +5,7 @@ bodies are one, a body and its parent, excluded, or both fixed to the world. Fri
 geom of higher `priority`, else the greater of both. Geoms that <pair> names touch in any case, and
 as it says, not as they say themselves.
 
-Public names: Touching, contacts.
+Public names: Touching, contacts, ground_plane, put_on.
 
 Source: MUJOCO Computation, collision detection and contact parameters.
 """
@@ -19,11 +19,12 @@ from itertools import combinations, product
 from typing import Any, final
 
 import liaison.model as model
-from liaison.errors import ModelError, NamingError
+from liaison.errors import ModelError, NamingError, OptionError, Place
 from liaison.formats.lsd.formulas.values import plain
 from liaison.formats.urdf.xml import Element, numbers_in
 from liaison.model import Friction
 from liaison.model.contacts.between import contact_between
+from liaison.model.scalars import scalar
 
 from .geoms import Geoms, check_dimension, kind_of
 from .parts import Parts, marker_at
@@ -119,6 +120,45 @@ def contacts(
     if loops:
         words = f"{loops} contacts have no formulas, and are found by loops"
         parts.notes.append(f"{words}: simulate them by method='moreau'")
+
+
+def ground_plane(height: Any, friction: Any, place: Place) -> Element:
+    """The geom of the world that is asked for as a ground: of no class, without a name.
+
+    Args:
+        height: of the plane [m].
+        friction: its coefficient of sliding; MuJoCo's own if None.
+        place: of the root.
+    """
+    z = scalar(height, "the height of the ground", place, "m")
+    values = {"type": "plane", "size": "0 0 1"}
+    if z != 0:
+        values["pos"] = f"0 0 {float(z)!r}"
+    if friction is not None:
+        mu = scalar(friction, "the friction of the ground", place)
+        values["friction"] = repr(float(mu))
+    return Element("geom", values, place)
+
+
+def put_on(root: Element, plane: Element, notes: list[str]) -> None:
+    """Puts what a file describes on a plane, unless its world has one.
+
+    Raises:
+        OptionError: it has one, and the height or the friction of the plane is given.
+    """
+    worlds = root.all("worldbody")
+    own = [x for world in worlds for x in world.all("geom") if kind_of(x) == "plane"]
+    for key, word in (("pos", "height"), ("friction", "friction")) if own else ():
+        if key in plane.attributes:
+            raise OptionError(
+                f"the {word} of the ground is given, but the file has a plane of its own, "
+                f"{own[0]} in line {own[0].place.line}.",
+                hint=f"Leave the {word} out: that plane has its own.",
+            )
+    if own:
+        notes.append(f"the ground is the plane of the file, {own[0]}")
+    for world in worlds[:1] if not own else ():
+        world.children.append(plane)
 
 
 def _parts_of(one: Touching, other: Touching, geoms: Geoms) -> list[Touching]:

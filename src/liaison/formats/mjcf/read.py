@@ -24,6 +24,7 @@ import liaison.model as model
 from liaison.errors import NamingError, OptionError, Place, TextError
 from liaison.expr import ZERO, Expr, as_expr, collector_paused
 from liaison.formats.decompose import decomposition
+from liaison.formats.ground import plane_height
 from liaison.formats.guard import Reading, check_bodies, computable
 from liaison.formats.lsd.formulas.values import plain
 from liaison.formats.poses import rows_of
@@ -44,10 +45,10 @@ from liaison.spatial import (
 )
 
 from .actuators import Actuators
-from .contacts import Touching, contacts
+from .contacts import Touching, contacts, ground_plane, put_on
 from .expand import Folder, expanded
 from .fields import Fields, check_names
-from .geoms import Geoms
+from .geoms import Geoms, kind_of
 from .hfields import HeightFields
 from .joints import Joints
 from .meshes import Meshes
@@ -170,6 +171,8 @@ def reading_of_mjcf(
     limits: bool | None = None,
     contacts: bool = False,
     decompose: bool | int = False,
+    ground: Any = None,
+    friction: Any = None,
 ) -> Reading:
     """The mechanism of an MJCF text, with notes.
 
@@ -180,6 +183,8 @@ def reading_of_mjcf(
         limits: stops at the ends of ranges; True unless it is False.
         contacts: reads contacts between geoms that have formulas; others are noted.
         decompose: meshes touch by their convex parts, up to 16 or so many, not by their hulls.
+        ground: a plane where the world has none, True or its height [m]; contacts are read.
+        friction: of that plane; MuJoCo's own, 1, if None.
         folder: below which files may be opened: the folder of a file that is read, none for a text.
         strict: rejects impossible inertias and geoms whose mass is not known; otherwise they are
             repaired or left out, and noted.
@@ -196,7 +201,11 @@ def reading_of_mjcf(
             raise TextError(f"the root is {root}; MJCF begins with <mujoco>.", place=root.place)
         home = Path(file).parent if Path(file).is_file() else None
         files = Folder(Path(folder) if folder is not None else home, home, {Path(file).resolve()})
-        wishes = _Wishes(strict, keyframe, limits is not False, contacts, decompose)
+        height = plane_height(ground, friction)
+        wishes = _Wishes(
+            strict, keyframe, limits is not False, contacts or height is not None, decompose,
+            None if height is None else ground_plane(height, friction, root.place),
+        )  # fmt: skip
         return _Model(root, files, wishes).reading()
 
 
@@ -226,6 +235,7 @@ class _Wishes:
     limits: bool = True
     contacts: bool = False
     decompose: bool | int = False
+    plane: Element | None = None  # where the world has none
 
     def __post_init__(self) -> None:
         if self.decompose is not False and not self.contacts:
@@ -241,6 +251,8 @@ class _Model:
         self.options = wishes
         self.fields = Fields(wishes.strict, [])
         self.root, self.settings = expanded(root, folder)
+        if wishes.plane is not None:
+            put_on(self.root, wishes.plane, self.fields.notes)
         self.fields.check_elements(self.root)
         check_names(self.root)
         self.parts = Parts(self.settings, self.fields, wishes.limits)
@@ -289,7 +301,9 @@ class _Model:
     def all_notes(self) -> tuple[str, ...]:
         """Everything that is not used, or was repaired."""
         notes = [*self.fields.counted(), *self.fields.notes]
-        if any(world.all("geom") for world in self.root.all("worldbody")):
+        drawn = ("plane",) if self.options.contacts else ()  # as what is touched
+        geoms = [x for world in self.root.all("worldbody") for x in world.all("geom")]
+        if any(kind_of(x) not in drawn for x in geoms):
             notes.append("the geoms of the world are not drawn")
         if self.parts.limits and not self.parts.has_limits:
             notes.append(kept_limits(len(self.parts.limits)))

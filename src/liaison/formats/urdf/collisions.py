@@ -21,11 +21,12 @@ import numpy as np
 import liaison.model as model
 from liaison.errors import ModelError
 from liaison.formats.decompose import Decomposition
+from liaison.formats.ground import GRIP
 from liaison.formats.poses import rows_of
 from liaison.model.contacts.between import contact_between
 from liaison.numeric.meshes import MeshFile, read_mesh
 
-from .equipment import GRIP, Equipment, form_of, touching_form
+from .equipment import Equipment, form_of, touching_form
 from .xml import Element, numbers_in
 
 MOST = 200

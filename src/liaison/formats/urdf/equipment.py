@@ -12,7 +12,7 @@ an SRDF file. Stops, motors and contacts with the ground are made where they are
 
 Public names: Limits, limits_in, Equipment, EquipmentKeywords, Gear, gears_in, stops_of, motors_of,
 rotors_of, feet_of, form_of, touching_form, hulls_note, large_note, frictions_in, gains_note, Srdf,
-srdf_of, inside, lowest, KINDS, GRIP.
+srdf_of, inside, lowest, KINDS.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ import numpy as np
 import liaison.model as model
 from liaison.errors import LiaisonError, ModelError, NamingError, OptionError, TextError
 from liaison.expr import symbol
+from liaison.formats.ground import GRIP, plane_height
 from liaison.formats.poses import rows_of
 from liaison.model.values import floats
 
@@ -48,8 +49,6 @@ STIFF, DAMPED = (Fraction(100), Fraction(1000)), (Fraction(10), Fraction(100))
 """Gains about an axis and along one where no effort is known [N·m/rad, N/m; N·m·s/rad, N·s/m]."""
 MARGIN = Fraction(1, 100)
 """How far inside its range a joint starts for which 0 is outside, as a part of the range."""
-GRIP = Fraction(4, 5)
-"""Friction of the ground."""
 
 
 @final
@@ -116,8 +115,7 @@ class Equipment:
                 raise OptionError(f"{word} is given without motors that follow a {followed}.")
         if self.stiffness is not None and self.motors == "velocity":
             raise OptionError("motors that follow a velocity have no stiffness.")
-        if self.friction is not None and not self.has_ground:
-            raise OptionError("friction of the ground is given, but no ground.")
+        plane_height(self.ground, self.friction)
         if self.decompose is not False and not self.self_collision:
             raise OptionError(
                 "decompose takes meshes apart where links touch each other; a plane is touched by "
@@ -128,12 +126,12 @@ class Equipment:
     @property
     def has_ground(self) -> bool:
         """Whether there is a plane to stand on."""
-        return self.ground is not None and self.ground is not False
+        return self.height is not None
 
     @property
     def height(self) -> Any:
         """Of that plane [m]."""
-        return 0 if self.ground is True else self.ground
+        return plane_height(self.ground, None)
 
     @property
     def touches(self) -> bool:
