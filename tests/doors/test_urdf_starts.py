@@ -8,7 +8,7 @@ import pytest
 import liaison
 from doors.test_urdf_robots import BALL, joint, link, robot
 from doors.test_write_cli import run as run_command
-from liaison.errors import ReadingWarning
+from liaison.errors import LiaisonError, ReadingWarning
 from liaison.formats.urdf.read import reading_of_urdf
 
 MIMIC = '<mimic joint="hip" multiplier="-0.5" offset="0.02"/>'
@@ -187,3 +187,74 @@ def test_a_negative_limit_or_friction_is_an_error_with_its_element(old, new, wor
         with pytest.raises(liaison.ModelError, match=words):
             reading_of_urdf(text, **options)
     assert any(words in x for x in reading_of_urdf(text, strict=False, motors="torque").notes)
+
+
+# ---- places of free bases in SRDF files
+
+
+def state(*values, more=""):
+    listed = "".join(f'<joint name="{name}" value="{x}"/>' for name, x in values)
+    return f'<robot name="r">{more}<group_state name="s">{listed}</group_state></robot>'
+
+
+LEAN = 0.3
+TURNED = f"0.1 0.2 1.5 0 {math.sin(LEAN / 2)} 0 {math.cos(LEAN / 2)}"  # about y, w last
+VIRTUAL = '<virtual_joint name="free" type="floating" parent_frame="world" child_link="base"/>'
+
+
+@pytest.mark.parametrize(("name", "more"), [("root_joint", ""), ("free", VIRTUAL)])
+def test_a_free_base_starts_where_a_group_state_puts_it(name, more):
+    srdf = state((name, TURNED), ("hip", "0.2"), more=more)
+    m = liaison.read(robot(), floating=True, srdf=srdf, pose="s")
+    start = {x.label: float(x.value) for x in m.starts}
+    place = [start[f"root.{x}"] for x in ("x", "y", "z", "qw", "qx", "qy", "qz")]
+    assert place == pytest.approx([0.1, 0.2, 1.5, math.cos(LEAN / 2), 0, math.sin(LEAN / 2), 0])
+    assert start["hip"] == 0.2
+    X = liaison.pose(m, "base", start)
+    assert X[0][2] == pytest.approx(math.sin(LEAN))  # z of the base leans towards x
+
+
+def test_a_leaning_base_stands_on_its_lowest_shape():
+    srdf = state(("root_joint", TURNED), ("hip", "0.2"))
+    m = liaison.read(robot(), floating=True, ground=True, srdf=srdf, pose="s")
+    start = {x.label: float(x.value) for x in m.starts}
+    thigh, shank = LEAN + 0.2, LEAN + 0.2
+    assert start["root.z"] == pytest.approx(
+        0.4 * math.cos(thigh) + 0.4 * math.cos(shank) + 0.05, abs=1e-8
+    )
+
+
+def test_a_held_base_and_values_of_other_kinds_are_noted():
+    content = reading_of_urdf(robot(), srdf=state(("root_joint", TURNED)), pose="s")
+    note = "7 values of joint 'root_joint' in pose 's' not used: the base is held"
+    assert note in content.notes
+    assert content.mechanism == reading_of_urdf(robot()).mechanism
+    content = reading_of_urdf(robot(), srdf=state(("hip", "0.1 0.2 0.3")), pose="s")
+    assert "3 values of joint 'hip' in pose 's' not used" in content.notes
+
+
+def test_a_cosine_and_a_sine_are_an_angle():
+    srdf = state(("hip", f"{math.cos(2.5)} {math.sin(2.5)}"))
+    (start,) = liaison.read(robot(), srdf=srdf, pose="s").starts
+    assert float(start.value) == pytest.approx(2.5)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("hip", "1 1", "no cosine and sine"),
+        ("root_joint", "0 0 0 0 0 0 2", "quaternion of length 2"),
+        ("elbow", "1", "no joint is named 'elbow'"),
+        ("hip", "0 x", "no finite number"),
+    ],
+)
+def test_a_bad_value_of_a_pose_is_rejected(name, value, message):
+    with pytest.raises(LiaisonError, match=message):
+        liaison.read(robot(), floating=True, srdf=state((name, value)), pose="s")
+
+
+def test_joints_of_a_pose_that_are_not_there_are_noted_where_reading_is_lenient():
+    srdf = state(("elbow", "1"), ("hip", "0.2"))
+    content = reading_of_urdf(robot(), srdf=srdf, pose="s", strict=False)
+    assert any("names joints that are not there: elbow" in x for x in content.notes)
+    assert [float(x.value) for x in content.mechanism.starts] == [0.2]

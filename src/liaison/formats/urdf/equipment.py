@@ -1,4 +1,4 @@
-"""What a robot has besides links and joints: limits, gears, motors, feet; and its SRDF file.
+"""What a robot has besides links and joints: limits, gears, motors, feet.
 
 Motors stand in <transmission> and <ros2_control>, the rotors' inertia there or in <rotor_params> of
 an SRDF file. Stops, motors and contacts with the ground are made where they are asked for:
@@ -11,14 +11,14 @@ an SRDF file. Stops, motors and contacts with the ground are made where they are
               friction is the smaller of the link's and the ground's
 
 Public names: Limits, limits_in, Equipment, EquipmentKeywords, Gear, gears_in, stops_of, motors_of,
-rotors_of, feet_of, form_of, touching_form, hulls_note, large_note, frictions_in, gains_note, Srdf,
-srdf_of, inside, lowest, KINDS.
+rotors_of, feet_of, form_of, touching_form, hulls_note, large_note, frictions_in, gains_note,
+name_in, inside, lowest, KINDS.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypedDict, final
@@ -33,7 +33,7 @@ from liaison.formats.poses import rows_of
 from liaison.model.values import floats
 
 from .inertias import Placing, moved
-from .xml import Element, elements_of, number_in, number_text, numbers_in
+from .xml import Element, number_in, number_text, numbers_in
 
 KINDS = ("torque", "velocity", "position")
 """What motors may follow."""
@@ -193,7 +193,7 @@ def gears_in(
         x for group in hardware for x in group.all("joint") if x.all("command_interface")
     ):
         if strict or joint.get("name") in joints:
-            gears[_known(joint, joints)] = Gear()
+            gears[name_in(joint, joints)] = Gear()
     groups = [*root.all("transmission"), *(x for y in hardware for x in y.all("transmission"))]
     for group in groups:
         ends, actuators = group.all("joint"), group.all("actuator")
@@ -203,13 +203,14 @@ def gears_in(
             notes.append(f"{group} {what} (line {group.place.line})")
         for end in (x for x in ends if strict or x.get("name") in joints):
             alone = [group, end, *actuators] if len(ends) == 1 else [end]
-            gears[_known(end, joints)] = _gear(alone)
+            gears[name_in(end, joints)] = _gear(alone)
     return gears
 
 
-def _known(
+def name_in(
     element: Element, names: Mapping[str, Element], what: str = "joint", key: str = "name"
 ) -> str:
+    """The name that an element says, which one of these must have."""
     name = element.get(key)
     if name not in names:
         raise NamingError.unknown(what, name, names, place=element.place)
@@ -251,67 +252,6 @@ def frictions_in(root: Element, links: Mapping[str, Element]) -> dict[str, Fract
             message = f"the friction of link {name!r} is {float(value):g}; it must not be negative."
             raise ModelError(message, place=links[name].place)
     return coefficients
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Srdf:
-    """What an SRDF file says of a robot's motion."""
-
-    loops: tuple[Element, ...] = ()
-    passive: frozenset[str] = frozenset()  # joints without a motor
-    gears: Mapping[str, Gear] = field(default_factory=dict)
-    poses: Mapping[str, Mapping[str, Fraction]] = field(default_factory=dict)  # of group states
-    notes: tuple[str, ...] = ()
-    apart: frozenset[frozenset[str]] = frozenset()  # pairs of links that never touch
-
-
-def srdf_of(
-    data: bytes,
-    file: str,
-    robot: str,
-    joints: Mapping[str, Element],
-    links: Mapping[str, Element],
-) -> Srdf:
-    """Loops, passive joints, rotors and group states of an SRDF text; the rest is noted.
-
-    Args:
-        data: the text.
-        file: its name, for messages.
-        robot: name of the robot in the URDF file.
-        joints: of that file, by name.
-        links: likewise.
-
-    Raises:
-        NamingError: a joint or a link that is not there.
-    """
-    root = elements_of(data, file)
-    if root.tag != "robot":
-        raise TextError(f"the root is {root}; SRDF begins with <robot>.", place=root.place)
-    passive = frozenset(_known(x, joints) for x in root.all("passive_joint"))
-    gears = {
-        _known(x, joints): Gear(number_in(x, "gear_ratio", "1"), number_in(x, "mass", "0"))
-        for group in root.all("rotor_params")
-        for x in group.all("joint")
-    }
-    poses: dict[str, dict[str, Fraction]] = {}
-    for state in root.all("group_state"):
-        values = poses.setdefault(state.get("name"), {})
-        known = [(_known(x, joints), x) for x in state.all("joint")]
-        single = [(name, x) for name, x in known if len(x.get("value").split()) == 1]
-        values |= {name: number_in(x, "value") for name, x in single}
-    apart = frozenset(
-        frozenset(_known(x, links, "link", key) for key in ("link1", "link2"))
-        for x in root.all("disable_collisions")
-    )
-    used = ("passive_joint", "rotor_params", "group_state", "loop", "constraint")
-    strange = sorted({x.tag for x in root.children} - {*used})
-    notes = tuple(f"<{tag}> of {file} is not used" for tag in strange)
-    whose = root.attributes.get("name", robot)
-    if robot and whose != robot:
-        notes = (f"{file} is of robot {whose!r}; this one is {robot!r}", *notes)
-    loops = (*root.all("loop"), *root.all("constraint"))
-    return Srdf(loops, passive, gears, poses, notes, apart)
 
 
 # ---- what is made of it

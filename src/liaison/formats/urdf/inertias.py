@@ -99,13 +99,23 @@ def exact(x: Any) -> Fraction:
 class Placing(NamedTuple):
     """Bodies of a tree, placed from its base outwards."""
 
-    poses: dict[str, tuple[Any, Any]]  # R and p of each body, in the axes of the base
+    poses: dict[str, tuple[Any, Any]]  # R and p of each body from the base
     before: dict[str, tuple[str, model.Joint]]  # a body's neighbour towards the base, and joint
 
 
-def placing_of(joints: Iterable[model.Joint], values: Mapping[str, Any], base: str) -> Placing:
-    """Where bodies are over the base, joints at some values; those that are not named at 0."""
-    poses = {base: (np.eye(3), np.zeros(3))}
+def placing_of(
+    joints: Iterable[model.Joint], values: Mapping[str, Any], base: str, turn: Any = None
+) -> Placing:
+    """Where bodies are over the base, joints at some values; those that are not named at 0.
+
+    Args:
+        joints: of the tree.
+        values: of joints of one coordinate, and places of free ones.
+        base: the body that is placed first.
+        turn: R of the base; 1 if None.
+    """
+    R = np.eye(3) if turn is None else np.array(turn, dtype=float)
+    poses = {base: (R, np.zeros(3))}
     before: dict[str, tuple[str, model.Joint]] = {}
     waiting = list(joints)
     while waiting:
@@ -142,7 +152,9 @@ def _across(joint: model.Joint, values: Mapping[str, Any]) -> tuple[Any, Any]:
 
 
 def _position(joint: model.Joint, values: Mapping[str, Any]) -> Any:
-    return [values.get(joint.name, 0)] if joint.type.nq == 1 else joint.type.neutral()
+    if joint.type.nq == 1:
+        return [values.get(joint.name, 0)]
+    return values.get(joint.name) or joint.type.neutral()
 
 
 def joint_inertias(

@@ -22,14 +22,13 @@ from liaison.formats.decompose import decomposition
 from liaison.formats.guard import Reading, check_bodies, computable, data_of
 from liaison.formats.merge import merged
 from liaison.formats.poses import rows_of
-from liaison.spatial import identity, is_zero, product, rotation_onto_z
+from liaison.spatial import identity, is_zero, product, rotation_onto_z, rotation_quaternion
 
 from .collisions import self_contacts, solids_of
 from .equipment import (
     Equipment,
     EquipmentKeywords,
     Limits,
-    Srdf,
     feet_of,
     frictions_in,
     gains_note,
@@ -41,7 +40,6 @@ from .equipment import (
     lowest,
     motors_of,
     rotors_of,
-    srdf_of,
     stops_of,
 )
 from .inertias import joint_inertias, led, placing_of, posed, with_followers
@@ -55,6 +53,7 @@ from .links import (
     pose_in,
     snapped_in,
 )
+from .srdf import Pose, Srdf, pose_of, srdf_of
 from .xml import Element, elements_of, kept_limits, number_in, strangers, unused
 
 JOINT_TYPES: dict[str, type[model.JointType]] = {
@@ -192,11 +191,13 @@ class _Robot:
         is_text = isinstance(source, str) and source.lstrip().startswith("<")
         data = str(source).encode() if is_text else data_of(Path(source))
         file = "text.srdf" if is_text else str(source)
-        content = srdf_of(data, file, self.root.attributes.get("name", ""), self.joints, self.links)
+        content = srdf_of(
+            data, file, self.root.attributes.get("name", ""), self.joints, self.links, self.strict
+        )
         used = "<disable_collisions>" if self.equipment.self_collision else "<>"
         self.notes += (x for x in content.notes if used not in x)
-        if isinstance(pose, str) and pose and pose not in content.poses:
-            raise NamingError.unknown("group state", pose, content.poses)
+        if isinstance(pose, str) and pose and pose not in content.states:
+            raise NamingError.unknown("group state", pose, content.states)
         return content
 
     def reading(self, gravity: Any) -> Reading:
@@ -265,7 +266,8 @@ class _Robot:
         own = gears_in(self.root, self.joints, self.notes, firm)
         ranges = {x: y for x, y in limits.items() if self.joints[x].get("type") in RANGED}
         followers = [x for x in mechanism.constraints if isinstance(x, model.Coupling)]
-        starts = self.starts(joints, ranges, followers)
+        pose = self.pose(mechanism.joints, joints, followers)
+        starts = self.starts(joints, ranges, pose.angles)
         rotors = rotors_of(joints, own | dict(self.srdf.gears))
         forces: list[Any] = list(rotors)
         contacts: list[Any] = []
@@ -281,10 +283,11 @@ class _Robot:
             forces += motors
             self.notes += gains_note(motors, equipment)
         begun = [model.Start(name, x, is_guess=known > 0) for name, x in starts.items() if x]
+        begun += self.places(mechanism.joints, pose)
         if equipment.has_ground:
             feet = self.feet(mechanism)
             contacts += feet
-            begun += self.standing(mechanism, joints, feet, starts)
+            begun += self.standing(mechanism, joints, feet, {**starts, **pose.places})
         contacts += self.touching_links(mechanism) if equipment.self_collision else []
         return replace(
             mechanism,
@@ -319,14 +322,34 @@ class _Robot:
         ]  # fmt: skip
         return [x for x in free if x.name in own] if own else free
 
+    def pose(
+        self, every: Sequence[model.Joint], joints: list[model.Joint],
+        followers: list[model.Coupling],
+    ) -> Pose:  # fmt: skip
+        """The pose that is asked for: a group state of the SRDF file, or positions by joint."""
+        word, names = self.options.pose, [x.name for x in joints if x.type.nq == 1]
+        if not isinstance(word, str):
+            return Pose(led(posed(word, names, followers), followers))
+        if not word:
+            return Pose()
+        kinds = {x.name: x.type for x in every}
+        pose = pose_of(self.srdf, word, kinds, every[0].name, self.notes)
+        return replace(pose, angles=led(pose.angles, followers))
+
+    def places(self, joints: Sequence[model.Joint], pose: Pose) -> list[model.Start]:
+        """Starts of free joints; over a ground feet say how high the base is."""
+        hidden = f"{joints[0].name}.z" if self.equipment.has_ground else ""
+        return [
+            model.Start(label, value)
+            for x in joints if x.name in pose.places
+            for label, value in zip(x.coordinates, pose.places[x.name], strict=True)
+            if label != hidden
+        ]  # fmt: skip
+
     def starts(
-        self, joints: list[model.Joint], ranges: dict[str, Limits], followers: list[model.Coupling]
+        self, joints: list[model.Joint], ranges: dict[str, Limits], pose: Mapping[str, Fraction]
     ) -> dict[str, Fraction]:
-        """Where joints start: in a pose of the SRDF file, else at 0 or in their range."""
-        names = [x.name for x in joints if x.type.nq == 1]
-        word, states = self.options.pose, self.srdf.poses
-        own = states.get(word) if isinstance(word, str) else posed(word, names, followers)
-        pose = led(own or {}, followers)
+        """Where joints start: in a pose, else at 0 or in their range."""
         starts: dict[str, Fraction] = {}
         for joint in joints:
             name = joint.name
@@ -403,7 +426,8 @@ class _Robot:
         held = mechanism.joints[0]
         followers = [x for x in mechanism.constraints if isinstance(x, model.Coupling)]
         values = with_followers(starts, followers)
-        bottom = lowest(feet, placing_of(joints, values, held.successor.body))
+        turn = rotation_quaternion(values[held.name][3:]) if held.name in values else None
+        bottom = lowest(feet, placing_of(joints, values, held.successor.body, turn))
         height = Fraction(ceil((float(self.equipment.height) - bottom) * 10**9), 10**9)
         self.lines.append(
             f"the base starts at height {float(height):g} m: its lowest shape touches"
