@@ -137,9 +137,9 @@ def pose_of(
         kind = joints[name]
         if len(values) == 1 and kind.nq == 1:
             angles[name] = values[0]
-        elif len(values) == 2 and isinstance(kind, model.Revolute):
+        elif len(values) == 2 and kind.nq == 1 and kind.coordinate_units[0] == "rad":
             angles[name] = Fraction(_angle(element, *map(float, values)))
-        elif len(values) == 7 and isinstance(kind, model.Free):
+        elif len(values) == kind.nq == 7:
             places[name] = (*values[:3], *_quaternion(element, [float(x) for x in values[3:]]))
         else:
             count = "1 value" if len(values) == 1 else f"{len(values)} values"
