@@ -99,7 +99,7 @@ gallery: $(READY)
 reference: $(READY)
 	@$(BIN)/python tests/reference/run.py --out out/reference.json
 
-# robots that others published, against Pinocchio and MuJoCo: out/robots.json and a page
+# robots that others published, against Pinocchio and MuJoCo: out/robots.json and a page of pictures
 robots: setup-all
 	@$(PIP) --no-deps gymnasium imageio dm_control mujoco_warp
 	@$(BIN)/python benchmarks/compare_robots.py --out out/robots.json

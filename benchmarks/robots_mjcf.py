@@ -191,8 +191,8 @@ class Pair:
 
 
 def row_of(folder: Path, path: Path, model: Any, states: int = STATES) -> dict[str, Any]:
-    """One file: whether it is read, and how far its q̈ and its inertia differ."""
-    row = {"robot": str(path.relative_to(folder.parent)), "nv": int(model.nv)}
+    """One file: whether it is read (`reading`), and how far its q̈ and its inertia differ."""
+    row: dict[str, Any] = {"robot": str(path.relative_to(folder.parent)), "nv": int(model.nv)}
     begin = time.process_time()
     try:
         text = HEAD.sub(rb"\g<0>" + NO_FRICTION, path.read_bytes(), count=1)
@@ -200,6 +200,7 @@ def row_of(folder: Path, path: Path, model: Any, states: int = STATES) -> dict[s
     except LiaisonError as error:
         return row | {"status": "refused", "why": error.message}
     row |= {"bodies": len(content.mechanism.bodies) - 1, "notes": len(content.notes)}
+    row["reading"] = content
     pair = Pair(content.mechanism, model) if model.nv else None
     cpu = time.process_time() - begin
     rng = np.random.default_rng(0)

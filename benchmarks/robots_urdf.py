@@ -137,7 +137,8 @@ def content_of(path: Path, *, floating: bool) -> Reading:
     """The robot with its notes."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ReadingWarning)
-        return liaison.reading(path, strict=False, floating=floating)
+        root = next((x.parent for x in path.parents if x.name == "example-robot-data"), "")
+        return liaison.reading(path, strict=False, floating=floating, package_root=root)
 
 
 def kernel_of(mechanism: Mechanism) -> Any:
@@ -152,6 +153,9 @@ def row_of(path: Path, *, floating: bool, states: int = STATES) -> dict[str, Any
         path: of the robot.
         floating: its base is free.
         states: how many.
+
+    Returns:
+        What the table has; `reading` is what was read.
     """
     row: dict[str, Any] = {"robot": path.stem, "floating": floating}
     begun = time.process_time()
@@ -163,7 +167,7 @@ def row_of(path: Path, *, floating: bool, states: int = STATES) -> dict[str, Any
     kernel = kernel_of(mechanism)
     sizes = {x: kernel.program.sizes[x] for x in ("nq", "nv")}
     row |= {"bodies": len(content.mechanism.bodies) - 1, **sizes, "notes": len(content.notes)}
-    row["repaired"] = len(repaired_in(content))
+    row |= {"repaired": len(repaired_in(content)), "reading": content}
     if not sizes["nv"]:
         return row | {"status": "read", "why": "nothing moves"}
     import pinocchio as pin  # type: ignore[import-untyped]
@@ -197,4 +201,5 @@ def rows(states: int = STATES) -> Iterator[dict[str, Any]]:
     """Every file, its base held and free."""
     for path in files_of():
         for floating in (False, True):
-            yield {"format": "urdf", **row_of(path, floating=floating, states=states)}
+            row = row_of(path, floating=floating, states=states)
+            yield {"format": "urdf", "base": "free" if floating else "held", **row}

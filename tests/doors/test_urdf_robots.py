@@ -300,7 +300,9 @@ def test_packages_are_below_their_root(tmp_path):
     shape = inner.body("lower").shapes[0]
     assert shape.file == str((tmp_path / "pack" / "a.stl").resolve())
     assert shape.scale == (1, -1, 1)
-    for path in ("../a.stl", "pack/../../a.stl", "/etc/a.stl"):
+    rooted = liaison.read(text("{}", "package:///pack/a.stl"), package_root=tmp_path)
+    assert rooted.body("lower").shapes[0].file == shape.file
+    for path in ("../a.stl", "pack/../../a.stl", "/../a.stl", "//../etc/a.stl"):
         with pytest.raises(liaison.TextError, match="leaves the root"):
             liaison.read(text("{}", f"package://{path}"), package_root=tmp_path)
     (tmp_path / "pack" / "out").symlink_to(tmp_path.parent)

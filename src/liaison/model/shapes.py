@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -235,7 +236,10 @@ class Cone(Shape, Brief):
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class Mesh(Shape, Brief):
-    """A surface from a file, scaled.
+    """A surface from a file, scaled; it is drawn, and opened only then.
+
+    The file of a mesh that was read from a model lies in the folder of that model or below, and is
+    looked for nowhere else.
 
     Example:
         >>> import liaison
@@ -248,6 +252,23 @@ class Mesh(Shape, Brief):
     R: Matrix = UPRIGHT
     p: Triple = (0, 0, 0)
     color: str = ""
+    folder: str = field(default="", compare=False)
+
+    def path(self) -> str:
+        """The file to open.
+
+        Raises:
+            ModelError: it is outside the folder of the model.
+        """
+        if not self.folder:
+            return self.file.removeprefix("file://")
+        folder = Path(self.folder).resolve()
+        file = (folder / self.file.replace("\\", "/")).resolve()
+        if not file.is_relative_to(folder):
+            raise ModelError(
+                f"the surface {self.file!r} is outside the folder of its model, {self.folder!r}."
+            )
+        return str(file)
 
 
 @final

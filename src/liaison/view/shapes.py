@@ -108,7 +108,7 @@ def _surface(shape: Shape, sizes: tuple[float, ...], values: Mapping[str, float]
         hull = shape.polytope()
         return Surface(hull.vertices, hull.triangles())
     if isinstance(shape, Mesh):
-        surface, scale = read_surface(shape.file), floats(shape.scale, values)
+        surface, scale = read_surface(shape.path()), floats(shape.scale, values)
         faces = surface.faces if scale.prod() > 0 else surface.faces[:, ::-1]  # mirrored: turned
         return replace(surface, vertices=surface.vertices * scale, faces=faces)
     raise LiaisonError(f"a {type(shape).__name__} cannot be drawn.")
@@ -150,5 +150,5 @@ def read_surface(file: str) -> Surface:
     Raises:
         LiaisonError: the file is not there, not of these kinds, or damaged.
     """
-    mesh = read_mesh(file.removeprefix("file://"), f"the surface {file}")
+    mesh = read_mesh(file, f"the surface {file}")
     return Surface(mesh.vertices, mesh.triangles)

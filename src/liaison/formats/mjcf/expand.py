@@ -9,6 +9,7 @@ Source: MUJOCO XML reference, sections include, frame, replicate and default.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -69,6 +70,13 @@ class Folder:
                 hint="Name with folder= (--folder) the folder below which files may be opened.",
             )
         return wish
+
+    def later(self, name: str) -> tuple[str, str]:
+        """A file that is opened when it is drawn: its name, and the folder it never leaves."""
+        root = (self.root or Path()).resolve()
+        home = (self.home or root).resolve()
+        file = name if home == root else os.path.relpath(home / name, root)
+        return file, str(root)
 
     def data(self, name: str, element: Element, under: str = "", most: int = MAX_BYTES) -> bytes:
         """The content of a file that an element names, of so many bytes at most."""

@@ -253,7 +253,9 @@ class Geoms:
             return []
         scale: Any = tuple(numbers_in(mesh, "scale", 3, "1 1 1"))
         under = self.settings.meshes_in.replace("\\", "/").rstrip("/")
-        return [DrawnMesh(f"{under}/{file}" if under else file, scale, **at)]
+        name = f"{under}/{file}" if under else file
+        file, folder = self.meshes.folder.later(name)
+        return [DrawnMesh(file, scale, folder=folder, **at)]
 
 
 def kind_of(geom: Element) -> str:

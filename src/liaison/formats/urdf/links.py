@@ -257,14 +257,14 @@ def _mesh(form: Element, placed: dict[str, Any], notes: list[str]) -> Mesh:
     if ".." in file.replace("\\", "/").split("/") or file.startswith(("/", "file:")):
         notes.append(f"the mesh {file!r} leaves the model's folder (line {form.place.line})")
     scale: Any = tuple(numbers_in(form, "scale", 3, "1 1 1"))
-    return Mesh(file, scale, **placed)
+    return Mesh(file, scale, folder=str(Path(form.place.file).parent.resolve()), **placed)
 
 
 def _in_package(shape: Any, root: str | Path, link: Element) -> Any:
     """A mesh of `package://` as a file below the root; it never leaves it."""
     if not isinstance(shape, Mesh) or not shape.file.startswith(PACKAGE):
         return shape
-    return replace(shape, file=str(mesh_file(shape.file, link, root)))
+    return replace(shape, file=str(mesh_file(shape.file, link, root)), folder=str(root))
 
 
 def mesh_file(name: str, element: Element, root: str | Path) -> Path | None:
@@ -282,7 +282,8 @@ def mesh_file(name: str, element: Element, root: str | Path) -> Path | None:
         if not root:
             return None
         folder = Path(root).resolve()
-        file = (folder / name.removeprefix(PACKAGE)).resolve()
+        # package:///name is written, too, and means the same
+        file = (folder / name.removeprefix(PACKAGE).lstrip("/")).resolve()
         if not file.is_relative_to(folder):
             raise TextError(
                 f"the mesh {name!r} leaves the root of its packages, {str(root)!r}.",

@@ -79,6 +79,8 @@ def shape_of(
             plain_shape = _height_field(sizes, folder)
         else:
             plain_shape = _line(values) if name == "line" else make(sizes)
+            if name == "mesh":
+                plain_shape = replace(plain_shape, folder=str(folder or "."))
         shape: Shape = replace(plain_shape, color=color.text)
         return shape
     except KeyError as missing:
