@@ -329,18 +329,25 @@ def _warn_moved(tree: Tree, state: State, start: Mapping[str, float]) -> None:
     A language without such a configuration leaves positions to the closures.
     """
     file = tree.mechanism.place.file if tree.mechanism.place else ""
-    if tree.loops <= 0 or not file.lower().endswith(ROBOTS):
+    constraints = tree.mechanism.constraints
+    if (tree.loops <= 0 and not constraints) or not file.lower().endswith(ROBOTS):
         return
     starts, fixed = Starts(tree), fixed_values(tree, {}, state.t)
     begin = starts.begin(start, {}, fixed)
     first, _ = starts.positions(begin, begin.held, fixed)
-    named = {*begin.values, *starts.described.following(begin.values)}
+    written = {x.label for x in tree.mechanism.starts if x.is_guess and x.place}
+    for node in (x for x in tree.nodes if x.joint.type.nq == 1):
+        if (name := node.joint.coordinates[0]) in written:  # whatever leads it
+            first[node.q] = begin.values[name]
+    named = {*begin.values.keys() - written, *starts.described.following(begin.values)}
     moved = elsewhere(starts.q_names, first, state.q, named)
     if moved:
         listed = [f"{name} = {x:.4g}, not {y:.4g}" for name, (y, x) in moved.items()]
         more = f" and {len(listed) - LISTED} more" if len(listed) > LISTED else ""
+        open_loops = "the joints of the file leave its loops open; to close them"
+        missed = "the joints of the file do not meet its relations; to meet them"
         note = (
-            "the joints of the file leave its loops open; to close them the start is "
+            f"{open_loops if tree.loops > 0 else missed} the start is "
             f"{'; '.join(listed[:LISTED])}{more}"
         )
         log("simulation", "%s: %s", tree.mechanism.name, note)

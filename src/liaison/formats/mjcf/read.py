@@ -293,10 +293,16 @@ class _Model:
             contacts=_named_once(parts.contacts, parts.constraints),
             inputs=tuple(parts.inputs),
             outputs=tuple(parts.outputs),
-            starts=tuple(parts.starts),
+            starts=tuple(self.starts()),
             place=self.root.place,
         )
         return Reading(mechanism, self.all_notes(), limits=parts.limits)
+
+    def starts(self) -> list[model.Start]:
+        """Where it begins; as guesses where equalities hold, which MuJoCo meets in time."""
+        holds = bool(self.parts.loops or self.parts.constraints)
+        where = self.root.place
+        return [replace(x, place=x.place or where, is_guess=holds) for x in self.parts.starts]
 
     def all_notes(self) -> tuple[str, ...]:
         """Everything that is not used, or was repaired."""
