@@ -16,6 +16,7 @@ from __future__ import annotations
 from math import sqrt
 from typing import final
 
+from liaison.contacts.stepping.moreau import FEW_VELOCITIES
 from liaison.program.loops.language import external, f64, i64, loop, ptr
 from liaison.program.loops.records import Part, sized
 from liaison.simulation.steps.layout import Run
@@ -557,7 +558,7 @@ def product_of_row(i: i64, m: i64, x: ptr, run: Run, s: Shared) -> f64:
 def leave_out(me: i64, m: i64, run: Run, s: Shared) -> i64:
     """b̃ with the part of the change of rates that forces can meet; 1 if J is (A + ρ)⁻¹ now.
 
-    Rows that do not change take no part, as in `reachable_part`.
+    Rows that do not change take no part, as in `reachable_part`; of few velocities all is kept.
     """
     size = 0.0
     i = me
@@ -566,7 +567,7 @@ def leave_out(me: i64, m: i64, run: Run, s: Shared) -> i64:
         i += run.lanes
     size = lanes_most(size)
     has_inverse = 0
-    if size > NO_CHANGE:
+    if run.nv > FEW_VELOCITIES and size > NO_CHANGE:
         ridged(me, m, OWN_LEAST, run, s)
         without = set_apart(me, m, NO_PART * size, run, s)
         if inverted(me, m, run, s) == 0:
