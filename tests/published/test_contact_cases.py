@@ -88,6 +88,9 @@ def test_newtons_law_gains_energy_where_a_double_pendulum_strikes():
     assert gain == pytest.approx(0.048947, abs=1e-6)  # twice the 0.0232 J there were
     run = liaison.simulate(PENDULUM, until=1e-9, impacts="newton")
     assert [x.what for x in run.events] == ["impact", "energy gain"]
+    beside = PENDULUM.replace("let floor", "let wall = require A <= 90 deg ;\nlet floor")
+    again = liaison.simulate(beside, until=1e-9, impacts="newton")
+    assert [x.name for x in again.events] == ["floor", "floor"]  # and not what was not hit
     assert run.events[0].v == pytest.approx([after[0], after[1] - after[0]], abs=1e-12)
     for law in ("energetic", "poisson", "moreau"):
         (hit,) = liaison.simulate(PENDULUM, until=1e-9, impacts=law).events

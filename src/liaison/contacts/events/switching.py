@@ -124,10 +124,15 @@ def note_impact(b: i64, sides: Sides, run: Run, event_log: ptr) -> None:
 
 @loop
 def note_impacts(sides: Sides, limit: f64, run: Run, event_log: ptr) -> None:
-    """An impact on every contact that took part, rest where what is left of it is nothing."""
+    """An impact on every contact that took part, rest where what is left of it is nothing.
+
+    What is to be known of the impact as a whole is noted on the last of them.
+    """
+    last = 0
     for b in range(sides.nb):
         block = sides.blocks[b]
         if block.kind != FRICTION and was_hit(sides, b) == 1:
+            last = b
             note_impact(b, sides, run, event_log)
             bounces = 1 if sides.seen.laws[b].restitution > 0.0 else 0
             slow = max(limit, sides.unseen) * sides.scales.rate[b]
@@ -136,9 +141,9 @@ def note_impacts(sides: Sides, limit: f64, run: Run, event_log: ptr) -> None:
             if bounces == 1 and sides.seen.rate[block.first] <= slow:
                 note_what(b, RESTS, run, event_log)
     if sides.energy > 0.0:
-        note_what(0, GAINS, run, event_log)
+        note_what(last, GAINS, run, event_log)
     if sides.unended > 0.0:
-        note_what(0, CUT_SHORT, run, event_log)
+        note_what(last, CUT_SHORT, run, event_log)
 
 
 @loop
