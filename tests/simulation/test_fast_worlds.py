@@ -141,3 +141,45 @@ def test_a_hull_that_is_too_fast_is_lost_by_name(bricks):
     # the state of the last part that is good, at its own time
     assert np.all(bricks.t < h)
     assert bricks.q[at(bricks, "q", "F.x")] == pytest.approx(-1.0 + 1e3 / h * bricks.t)
+
+
+RIDGE = li.HeightField(x=4, y=4, heights=[[0.5 * (abs(k - 100) < 2) for k in range(201)]] * 2)
+"""8 cm wide at its foot, across x."""
+
+FLAT = {"ball": SHAPES["ball"], "box": SHAPES["box"]}
+
+
+def before_a_ridge(shape, **start):
+    body = li.body("b", density=800, shapes=shape)
+    one = li.mechanism(li.join(li.ground, body, "free", name="F"), li.gravity((0, 0, -9.81)))
+    start = {"F.x": -1.0, "F.z": 0.2} | start
+    return li.collide(one, terrain=RIDGE, friction=0.2, start=start)
+
+
+@pytest.mark.parametrize("shape", FLAT)
+def test_no_body_passes_a_ridge_of_a_height_field(shape):
+    """0.2 m a step: both ends of it, and its middle, may be beside the ridge."""
+    speed, h = 20.0, 1e-2
+    worlds = li.worlds(before_a_ridge(FLAT[shape]), 16, step=h, device="processor")
+    q, v = (np.tile(y[:, None], (1, 16)) for y in (worlds.q[:, 0], worlds.v[:, 0]))
+    q[at(worlds, "q", "b.x")] = x = -0.3 - speed * h * np.arange(16) / 16
+    v[at(worlds, "v", "b.vx")] = speed
+    worlds.reset(q=q, v=v)
+    worlds.step(4)
+    place = worlds.q[at(worlds, "q", "b.x")]
+    assert worlds.lost == 0
+    assert np.all(place < 0)
+    for k in range(0, 16, 5):
+        run = before_a_ridge(FLAT[shape], **{"F.x": x[k], "F.vx": speed}).simulate(4 * h, step=h)
+        assert run["b.x"][-1] < 0
+
+
+def test_no_hull_of_a_mechanism_passes_a_ridge():
+    speed, h = 20.0, 1e-2
+    brick = li.body("brick", shapes=BRICK, density=800)
+    on = li.contact(brick, li.ground, "hull", points=BRICK, terrain=RIDGE)
+    one = li.mechanism(li.join(li.ground, brick, "free", name="F"), on)
+    for x in -0.3 - speed * h * np.arange(8) / 8:
+        start = {"F.x": x, "F.z": 0.2, "F.vx": speed}
+        run = li.simulate(one, until=4 * h, step=h, method="moreau", start=start)
+        assert run["F.x"][-1] < 0

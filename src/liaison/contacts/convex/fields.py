@@ -11,7 +11,8 @@ that has it: edges between triangles of one plane are none, so that nothing catc
 touch faces of the body, ridges its edges (`ridges.py`), where the normal is between those beside
 them.
 
-Public names: begin_field, corner_places, cylinder_places, put_places, noted, corner_of, cell_of.
+Public names: begin_field, corner_places, cylinder_places, put_places, noted, corner_of, cell_of,
+height_above, part_under.
 
 Source: docs/theory/convex.md (field-1), (convex-4).
 """
@@ -196,6 +197,42 @@ def height_above(x: ptr, field: Field, fields: Fields, gathered: Gathered) -> f6
     for k in range(3):
         z += gathered.n[k] * (x[k] - gathered.other[k])
     return float(z / gathered.n[2])
+
+
+@loop
+def part_under(begin: ptr, end: ptr, field: Field, fields: Fields, gathered: Gathered) -> f64:
+    """The part of a straight way at which it is below the field; −1: none, or it begins there.
+
+    Heights above the field are least where the way crosses an edge of triangles, or at its end.
+    """
+    if height_above(begin, field, fields, gathered) < 0.0:
+        return -1.0
+    if height_above(end, field, fields, gathered) < 0.0:
+        return 1.0
+    x = gathered.near
+    for way in range(3):
+        one = line_number(way, begin, field)
+        other = line_number(way, end, field)
+        # numbers of lines that there are
+        low = min(max(min(one, other), -1.0 * field.rows), 1.0 * field.columns + field.rows)
+        high = min(max(max(one, other), -1.0 * field.rows), 1.0 * field.columns + field.rows)
+        for k in range(int(floor(low)) + 1, int(floor(high)) + 1):
+            part = (float(k) - one) / (other - one)
+            for i in range(3):
+                x[i] = begin[i] + part * (end[i] - begin[i])
+            if height_above(x, field, fields, gathered) < 0.0:
+                return float(part)
+    return -1.0
+
+
+@loop
+def line_number(way: i64, x: ptr, field: Field) -> f64:
+    """Between which lines of the grid x is: columns, rows, diagonals of cells."""
+    s = (x[0] - field.x) / field.dx
+    t = (x[1] - field.y) / field.dy
+    if way == 2:
+        return float(s - t)
+    return float(s if way == 0 else t)
 
 
 @loop

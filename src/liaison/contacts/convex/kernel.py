@@ -45,7 +45,7 @@ from liaison.simulation.steps.layout import Law
 
 from .distance import dot3, separate
 from .field_layout import Fields, Gathered, fields_of
-from .fields import put_places
+from .fields import part_under, put_places
 from .layout import Bodies, Convex, Question, bodies_of, is_single
 from .manifold import MOST, plane_points, touch_points
 from .ridges import field_points
@@ -314,15 +314,33 @@ def passes_at(
     touches.frames(t, q, v, u, p, x, at(work, touches.first_frame), rest)
     for k in range(touches.pairs):
         pair = touches.pair[k]
+        part = -1.0
         if pair.second >= 0:
             part = passed_part(
                 pair.first, pair.second, pair.thin, at(work, pair.before), at(work, pair.frame),
                 Bodies(touches.bodies), ask,
             )  # fmt: skip
-            if part >= 0.0:
-                out[0] = float(k + 1)
-                out[1] = part
-                return
+        elif pair.second == FIELD:
+            part = part_through(touches, pair, at(work, pair.before), at(work, pair.frame), work)
+        if part >= 0.0:
+            out[0] = float(k + 1)
+            out[1] = part
+            return
+
+
+@loop
+def part_through(touches: Touches, pair: Pair, before: ptr, after: ptr, work: ptr) -> f64:
+    """The part of a step after which the center of a body comes below a height field; −1: none."""
+    ask = Question(work)
+    fields = Fields(touches.terrain)
+    body = Bodies(touches.bodies).body[pair.first]
+    if way_between(body, before, after, ask) <= pair.thin:
+        return -1.0
+    center_at(body, before, before[9:], ask.near)
+    center_at(body, after, after[9:], ask.local)
+    field = fields.field[pair.field]
+    gathered = Gathered(at(work, touches.gathered))
+    return float(part_under(ask.near, ask.local, field, fields, gathered))
 
 
 @loop

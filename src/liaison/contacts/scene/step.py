@@ -31,6 +31,7 @@ from .islands import (
     solve_share,
 )
 from .layout import FEW, KINDS, Candidate, Contact, Crew, Island, PairEntries, Pose, World
+from .terrain import goes_through
 
 ACTIVE, ROWS, DEEPEST = 3, 4, 5
 """What is asked of threads about candidates, behind what is asked about islands and boxes."""
@@ -305,7 +306,7 @@ def is_passing(world: World) -> i64:
     """1 if two bodies go farther past each other than both are thick, and nothing keeps them apart.
 
     Pairs are those whose boxes meet on the way of the step, and all of what impulses throw farther
-    than to the middle of another.
+    than to the middle of another. Height fields may have a ridge on the way.
     """
     wide = world.balls + world.boxes
     for k in range(world.near_pairs):
@@ -314,6 +315,8 @@ def is_passing(world: World) -> i64:
         if second < wide and is_passed(first, second, world) == 1:
             return 1
     for i in range(wide):
+        if passes_field(i, world) == 1:
+            return 1
         if thrown_way(i, world) > 0.5 * thickness_of(i, world):
             for j in range(wide):
                 if world.collider[j].body != world.collider[i].body:
@@ -321,6 +324,26 @@ def is_passing(world: World) -> i64:
                     second = max(i, j)
                     if comes_by(first, second, world) == 1 and is_hit(first, second, world) == 1:
                         return 1
+    return 0
+
+
+@loop
+def passes_field(i: i64, world: World) -> i64:
+    """1 if a collider goes through what a height field has on its way, in a step."""
+    if world.terrains == 0:
+        return 0
+    body = world.collider[i].body
+    way = turned_way(i, world)
+    square = 0.0
+    for j in range(3):
+        step = world.end[body].place[j] - world.pose[body].place[j]
+        square += step * step
+    if way + sqrt(square) <= thickness_of(i, world):
+        return 0
+    flat_planes = world.planes - world.terrains
+    for k in range(world.terrains):
+        if law_of(-1 - flat_planes - k, i, world) >= 0 and goes_through(i, k, world) == 1:
+            return 1
     return 0
 
 

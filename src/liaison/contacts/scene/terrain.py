@@ -4,7 +4,7 @@ The places are those of mechanisms (`contacts/convex/ridges.py`), found midway i
 of the body, with a radius, above a plane of the field, or a point of the field below a face of the
 body. They are fixed for the rest of the step.
 
-Public names: field_extents, on_field.
+Public names: field_extents, on_field, goes_through.
 
 Source: docs/theory/convex.md (field-1); docs/theory/time_stepping.md.
 """
@@ -14,7 +14,7 @@ from __future__ import annotations
 from math import sqrt
 
 from liaison.contacts.convex.field_layout import Fields
-from liaison.contacts.convex.fields import put_places
+from liaison.contacts.convex.fields import part_under, put_places
 from liaison.contacts.convex.layout import Bodies
 from liaison.contacts.convex.manifold import MOST
 from liaison.contacts.convex.ridges import field_points
@@ -23,7 +23,7 @@ from liaison.program.loops.records import Rows
 
 from .bodies import rotation
 from .boxes import added, box_at, on_body
-from .layout import BALL_PLANE, FACE_POINT, Ground, Oriented, Twist, World
+from .layout import BALL_PLANE, FACE_POINT, Ground, Oriented, Pose, Twist, World
 
 BELOW = 1000.0
 """Times its size to which what is below a height field is found."""
@@ -180,3 +180,32 @@ def along_ground(x: ptr, ground: Ground, out: ptr) -> None:
         out[a] = ground.p[a]
         for b in range(3):
             out[a] += ground.R[a, b] * x[b]
+
+
+@loop
+def goes_through(i: i64, k: i64, world: World) -> i64:
+    """1 if the center of a collider, which is above a height field, comes below it on its way."""
+    gathered = world.gathered[0]
+    fields = Fields(world.terrain)
+    seen_from_field(i, k, world.pose, gathered.one, world)
+    seen_from_field(i, k, world.end, gathered.two, world)
+    part = part_under(gathered.one, gathered.two, fields.field[k], fields, gathered)
+    return 1 if part >= 0.0 else 0
+
+
+@loop
+def seen_from_field(i: i64, k: i64, poses: Rows[Pose], out: ptr, world: World) -> None:
+    """The center of a collider in the axes of a height field."""
+    collider = world.collider[i]
+    pose = poses[collider.body]
+    ground = world.ground[k]
+    R = world.R
+    rotation(pose.turn, flat(R))
+    for a in range(3):
+        out[a] = 0.0
+    for b in range(3):
+        x = pose.place[b] - ground.p[b]
+        for c in range(3):
+            x += R[b, c] * collider.center[c]
+        for a in range(3):
+            out[a] += ground.R[b, a] * x

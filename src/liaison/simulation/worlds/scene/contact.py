@@ -13,6 +13,7 @@ from __future__ import annotations
 from math import sqrt
 
 from liaison.contacts.scene.layout import Contact, Island, World
+from liaison.contacts.scene.terrain import goes_through
 from liaison.program.loops.language import at, f64, flat, i64, loop, ptr
 
 from .layout import Block, barrier, most_of, total_of
@@ -254,10 +255,24 @@ def is_passing(me: i64, w: Block) -> i64:
     passed = near_passed(me, w)
     i = me
     while i < w.wide:
+        if w.terrains > 0 and own_way(i, w) > w.thin[i]:
+            passed = max(passed, through_field(i, me, w))
         if 2.0 * thrown_way(i, w) > w.thin[i]:
             passed = max(passed, hit_by(i, w))
         i += w.lanes
     return 1 if most_of(passed, me, w) > 0.0 else 0
+
+
+@loop
+def through_field(i: i64, me: i64, w: Block) -> f64:
+    """1 if a unit goes through what a height field has on its way."""
+    world = World(at(w.lane_area, me * w.lane_words))
+    flat_planes = w.planes - w.terrains
+    for k in range(w.terrains):
+        law = w.law_between[w.surface[i], w.plane_surface[flat_planes + k]]
+        if law >= 0 and goes_through(i, k, world) == 1:
+            return 1.0
+    return 0.0
 
 
 @loop
