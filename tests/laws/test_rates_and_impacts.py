@@ -57,3 +57,28 @@ def test_relations_that_say_the_same_are_entered_and_left_together():
     total = run["contacts.one"] + run["contacts.other"]
     assert total[held] == pytest.approx(-4 * np.cos(run.t[held]), abs=1e-8)
     assert run["X'"][-1] == pytest.approx(0.5 + 2 * (np.sin(3) - 1), abs=1e-8)
+
+
+SLOWED = """
+let p = body mass = 2 kg, inertia = 1 g*m^2 end ;
+let X = join earth and p with prismatic axis = [1, 0, 0] end ;
+let stop = require X <= 10 cm with restitution = 0.9 end ;
+let limit = require X' >= -0.25 m/s ;
+start X' = 1 m/s ;
+"""
+
+
+def test_a_stop_gives_back_what_a_limit_of_rates_leaves():
+    """In steps no impulses have all of the restitution: 0.9 m/s would break the limit."""
+    run = liaison.simulate(SLOWED, until=0.2, step=1e-3, method="moreau")
+    assert run["X'"][-1] == pytest.approx(-0.25, abs=1e-8)
+    assert ("stop", "impact") in told(run)
+    worlds = liaison.worlds(liaison.read(SLOWED), 1, step=1e-3, device="processor")
+    worlds.step(99)
+    assert worlds.v[0, 0] == 1
+    slopes = worlds.derivatives()
+    assert slopes.lost == 1
+    assert "restitution" in slopes.why(0)
+    worlds.step(100)
+    assert worlds.lost == 0
+    assert worlds.v[0, 0] == pytest.approx(-0.25, abs=1e-8)

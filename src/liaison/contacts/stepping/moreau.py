@@ -12,14 +12,13 @@ that bodies roll on curved surfaces without loss. A gap that opens (u > 0) and c
 the step ends with −u. One that closes slower than forces of one step could make it is at rest: e =
 0 there. With this, θ = ½ and no friction the work of P is Σ P (1 − e) min(u, 0)/2 ≤ 0.
 
-Impulses of a step: the problem of cones of all active rows, and the energy it may not gain.
-
 Newton's law at several contacts with friction at once may give more energy than there was. Then
 impulses without restitution, which cannot, are mixed with those that have it,
 
     P = P₀ + κ (P₁ − P₀),   κ ≤ 1 as large as Pᵀ(u + u₁)/2 ≤ 0 allows                (stepping-5)
 
-which lie within the cones and leave gaps open as both do.
+which lie within the cones and leave gaps open as both do. Where a limit of rates, say, leaves no
+impulses for all restitution, the largest part of it is taken for which there are.
 
 Public names: moreau_step, is_same_place, rate_before, taken_on, bounds, moves, impulses,
 finish_step, work, rebounds, without_gain.
@@ -44,12 +43,7 @@ from liaison.simulation.steps.layout import (
 )
 from liaison.simulation.steps.sides_layout import CLOSED, FRICTION, GAP, OPEN, STICK, STRIBECK
 from liaison.simulation.steps.variational import note_stages
-from liaison.solvers.cones.cones import (
-    DISC,
-    ONE_WAY,
-    Limit,
-    reachable_part,
-)
+from liaison.solvers.cones.cones import DISC, ONE_WAY, Limit, reachable_part
 from liaison.solvers.cones.near import solve_cones_again, solve_cones_near
 from liaison.solvers.linear.dense import RANK_TOLERANCE, dot, largest_in
 from liaison.solvers.linear.lemke import SOLVED, polyhedral_missed, solve_polyhedral
@@ -78,8 +72,8 @@ FEW_VELOCITIES = 12
 SLOW = 1e-2
 """Rate [m/s], in units, below which a gap opens slowly."""
 
-ROUNDING = 1e-12
-"""Work beside the sum of all its parts that counts as none."""
+ROUNDING, HALVINGS = 1e-12, 30
+"""Work beside the sum of all its parts that counts as none; of what is known of restitution."""
 
 
 @loop
@@ -383,6 +377,22 @@ def without_gain(run: Run) -> f64:
     return residual
 
 
+@loop
+def with_less(run: Run) -> f64:
+    """Impulses with as much of the restitution as there are impulses for; their residual."""
+    residual = 0.0
+    low = 0.0
+    high = 1.0
+    for turn in range(HALVINGS + 1):
+        part = 0.5 * (low + high) if turn < HALVINGS else low
+        for r in range(run.nr):
+            run.impulse[r] = 0.0  # those of a problem without solution are large
+        residual = impulses(part, run)
+        low = part if residual <= ROUNDING else low
+        high = high if residual <= ROUNDING else part
+    return residual
+
+
 UNSOLVED = 1e-5
 """A complementarity problem whose residual stays above this is not solved."""
 
@@ -472,6 +482,8 @@ def find_impulses(e: Entries, run: Run, scratch: ptr) -> i64:
             residual = impulses_again(run)
         else:
             residual = impulses(1.0, run)
+        if residual > UNSOLVED and residual < UNSOLVABLE and rebounds(run) == 1:
+            residual = with_less(run)
         if not (residual <= UNSOLVED):
             return NO_MODE
         finish_step(run)

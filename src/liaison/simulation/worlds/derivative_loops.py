@@ -66,7 +66,7 @@ from .general import displaced
 from .loops import begin_world, load_constants, load_world
 
 LIMITED, JOINED = 101, 102
-"""Statuses: restitution is limited by energy; contacts joined while coefficients fall."""
+"""Statuses: restitution is limited by energy or rates; contacts joined while coefficients fall."""
 
 BENDS = 1e-9
 """A choice of a formula is at its edge below this margin, beside the size of what it compares."""
@@ -128,7 +128,7 @@ def solved_impulses(e: Entries, run: Run, scratch: ptr) -> i64:
     for _ in range(AGAIN):
         residual = impulses(1.0, run)
         if not (residual <= UNSOLVED):
-            return NO_MODE
+            return LIMITED if is_limited(run) == 1 else NO_MODE
         finish_step(run)
         if run.rows_chosen == 0:
             break

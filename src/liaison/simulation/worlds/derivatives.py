@@ -33,7 +33,7 @@ THREADS = 131_072
 thread the step is two thirds of the work."""
 
 NO_DERIVATIVE = {
-    LIMITED: "energy limits the restitution of several impacts at once",
+    LIMITED: "energy or a limit of rates limits the restitution of impacts",
     JOINED: "contacts joined within the step, whose friction falls with the speed",
 }
 """Why a step that may be taken has no derivative here."""
