@@ -495,3 +495,51 @@ def test_a_ball_falls_on_the_plane_of_its_file():
     height = 0.1 / np.cos(np.radians(10))
     assert 1 + run["j"][-1] == pytest.approx(height, abs=1e-6)
     assert "1 pairs of geoms may touch" in " ".join(reading_of_mjcf(text).notes)
+
+
+POSITIONS = '<position kp="40" kv="2" gear="3"/>'
+DAMPED = '<general gaintype="affine" gainprm="0 0 -7"/>'
+
+
+@pytest.mark.parametrize(
+    ("default", "actual", "written"),
+    [
+        (POSITIONS, "<velocity/>", '<velocity kv="1" gear="3"/>'),
+        (POSITIONS, '<intvelocity kp="9"/>', '<intvelocity kp="9" kv="0" gear="3"/>'),
+        (POSITIONS, "<cylinder/>", '<cylinder area="1" bias="0 0 0" gear="3"/>'),
+        (POSITIONS, '<position kv="5"/>', '<position kp="40" kv="5" gear="3"/>'),
+        (POSITIONS, "<general/>", '<position kp="40" kv="2" gear="3"/>'),
+        ('<velocity kv="5"/>', "<position/>", '<position kp="1" kv="0"/>'),
+        ('<velocity kv="5"/>' + POSITIONS, "<velocity/>", '<velocity kv="1" gear="3"/>'),
+        ('<velocity kv="5"/><general gear="3"/>', "<velocity/>", '<velocity kv="5" gear="3"/>'),
+        ('<general gainprm="5"/>', "<position/>", '<position kp="5"/>'),
+        (DAMPED, "<position/>", '<position kp="1"/>'),
+        (DAMPED, '<damper ctrlrange="0 1"/>', '<damper kv="7" ctrlrange="0 1"/>'),
+        ('<position timeconst="0.3"/>', '<cylinder area="2"/>', '<cylinder area="2"/>'),
+        (f'{POSITIONS}<default class="c"><velocity kv="5"/></default>', '<position class="c"/>',
+         '<position kp="40" kv="2" gear="3"/>'),
+        (f'{POSITIONS}<default class="c"><motor gear="2"/></default>', '<position class="c"/>',
+         '<position kp="40" kv="2" gear="2"/>'),
+    ],
+)  # fmt: skip
+def test_a_shortcut_takes_parameters_from_defaults_of_its_own_kind(default, actual, written):
+    def drive(element: str) -> str:
+        return "<actuator>" + element.replace("/>", ' name="m" joint="j"/>') + "</actuator>"
+
+    head = f"{NO_WEIGHT}<default>{default}</default>"
+    found = hinge(more=drive(actual), head=head)
+    meant = hinge(more=drive(written))
+    for q, v, u in ((0.3, 2.0, 0.7), (-0.2, 0.5, 0.1)):
+        assert acceleration(found, q, v, u) == pytest.approx(acceleration(meant, q, v, u))
+
+
+def test_an_integrated_velocity_without_a_range_has_no_ends():
+    text = actuator("intvelocity", 'kp="7" kv="2"')
+    (state,) = [x for x in reading_of_mjcf(text).mechanism.forces if isinstance(x, Memory)]
+    assert state.rate == symbol("m ctrl")
+
+
+def test_no_damping_ratio_replaces_the_damping_of_the_class():
+    head = f'{NO_WEIGHT}<default><position kp="4" kv="2"/></default>'
+    more = '<actuator><position name="m" joint="j" dampratio="0"/></actuator>'
+    assert acceleration(hinge(head=head, more=more), v=3.0) == 0

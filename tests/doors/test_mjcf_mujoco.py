@@ -76,6 +76,9 @@ SUMS = """<mujoco><compiler angle="radian"/><option><flag/></option><worldbody>
     forcerange="1 2" dyntype="filter" dynprm="1"/><velocity joint="f" gear="1 2 3 4 5 6" kv="3"/>
     <position jointinparent="f" gear="1 2 3 4 5 6" kp="2" kv="3"/></actuator></mujoco>"""
 
+REJECTED = [('class="i"', tag) for tag in ("motor", "position", "velocity")]
+"""By MuJoCo itself: they have no activation for the class's `actrange`."""
+
 TEXTS = {
     "tendons and servos": """<mujoco><compiler angle="radian"/><default><joint damping="0.2"/>
       <default class="p"><position kp="5" kv="0.3" forcerange="-1 2"/></default></default>
@@ -108,6 +111,21 @@ TEXTS = {
         <general joint="h" dyntype="filter" dynprm="0.7" gaintype="affine" gainprm="1 2 3"
           biastype="affine" biasprm="1 -2 0.3" forcerange="-1 2"/>
         <general joint="h" dyntype="filterexact" dynprm="0.1"/></actuator></mujoco>""",
+    "shortcuts over other shortcuts": """<mujoco><default><position kp="4" kv="0.2" gear="2"
+      forcerange="-3 3"/><default class="v"><velocity kv="3"/></default><default class="m"><motor
+      gear="3"/></default><default class="g"><general gainprm="5 1 2" gaintype="affine"/></default>
+      <default class="d"><damper kv="0.7" ctrlrange="0 1"/></default><default class="i"><intvelocity
+      kp="2" actrange="-0.3 0.3"/></default><default class="f"><general gainprm="3" dynprm="0.4"
+      dyntype="filterexact"/><cylinder timeconst="0.2"/></default></default><worldbody><body><joint
+      name="j" axis="0 1 0"/><geom size="0.1" pos="1 0 0"/></body></worldbody><actuator>"""
+    + "".join(
+        f'<{tag} {group} joint="j"/>'
+        for group in ("", 'class="v"', 'class="m"', 'class="g"', 'class="i"', 'class="f"')
+        for tag in ("general", "motor", "position", "velocity", "intvelocity", "cylinder")
+        if (group, tag) not in REJECTED
+    )
+    + """<general class="d" joint="j"/><damper class="d" joint="j"/><motor class="d" joint="j"/>
+      <position class="d" joint="j"/></actuator></mujoco>""",
     "bounded sums": SUMS,
     "bounded sums with a group off": SUMS.replace("<option", '<option actuatorgroupdisable="3"'),
     "gravity without actuators": SUMS.replace("<flag", '<flag actuation="disable"'),

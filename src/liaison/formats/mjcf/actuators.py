@@ -22,14 +22,13 @@ Source: MUJOCO XML reference, section actuator, and Computation, actuation model
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, final
 
 import liaison.model as model
 from liaison.errors import NamingError, TextError
 from liaison.expr import (
-    PI,
     ZERO,
     Expr,
     as_expr,
@@ -45,123 +44,16 @@ from liaison.expr import (
 )
 from liaison.formats.lsd.formulas.values import plain
 from liaison.formats.urdf.xml import Element, number_in, numbers_in
-from liaison.model.values import floats
 from liaison.spatial import array, dot, product, quaternion_product
 
 from .joints import rotation_vector
+from .laws import SHORTCUTS, Law, law_of
 from .parts import Parts
 from .poses import Poses
 from .tendons import Tendon
 from .values import is_true, whole
 
-TYPES = {
-    "gaintype": ("fixed", "affine"),
-    "biastype": ("none", "affine"),
-    "dyntype": ("none", "integrator", "filter", "filterexact"),
-}
-SHORTCUTS = ("general", "motor", "position", "velocity", "intvelocity", "damper", "cylinder")
 TARGETS = ("joint", "jointinparent", "tendon", "site", "cranksite", "body")
-
-
-@final
-@dataclass
-class Law:
-    """Gain, bias and filter of an actuator, as defaults and shortcuts set them one by one."""
-
-    attributes: dict[str, str] = field(default_factory=dict)
-    gaintype: str = "fixed"
-    gain: list[Any] = field(default_factory=lambda: [1, 0, 0])
-    biastype: str = "none"
-    bias: list[Any] = field(default_factory=lambda: [0, 0, 0])
-    dyntype: str = "none"
-    time: Any = 1  # of the filter [s]
-    is_idle: bool = False  # its group is off
-
-    @property
-    def follows(self) -> bool:
-        """Whether the input is a position that the actuator goes to."""
-        return self.gaintype == "fixed" and self.biastype == "affine" and self.is_balanced
-
-    @property
-    def is_balanced(self) -> bool:
-        """g₀ = −b₁, other than 0."""
-        gain, slope = (float(x) for x in floats([self.gain[0], self.bias[1]], {}))
-        return gain == -slope != 0
-
-    def set(self, tag: str, attributes: dict[str, str], element: Element) -> None:
-        """What one default, or the element itself, sets."""
-        self.attributes |= attributes
-        own = Element(tag, attributes, element.place)
-        getattr(self, f"as_{tag}")(own)
-
-    def as_general(self, own: Element) -> None:
-        """Every parameter by itself."""
-        for key, known in TYPES.items():
-            value = own.attributes.get(key, getattr(self, key))
-            if value not in known:
-                raise TextError(
-                    f"{key!r} of {own} is {value!r}, which is not read.",
-                    place=own.place,
-                    hint=f"Read are {', '.join(known)}.",
-                )
-            setattr(self, key, value)
-        for key, values in (("gainprm", self.gain), ("biasprm", self.bias)):
-            words = own.attributes.get(key, "").split()
-            for k, x in enumerate(numbers_in(own, key, len(words), "")[:3]):
-                values[k] = plain(x)
-        words = own.attributes.get("dynprm", "").split()
-        for x in numbers_in(own, "dynprm", len(words), "")[:1]:
-            self.time = plain(x)
-
-    def as_motor(self, own: Element) -> None:
-        """The input is the force."""
-        self.gaintype, self.biastype, self.dyntype = "fixed", "none", "none"
-        self.gain, self.bias = [1, 0, 0], [0, 0, 0]
-
-    def as_position(self, own: Element) -> None:
-        """kp (u − l) − kv l̇."""
-        kp = self._value(own, "kp", self.gain[0])
-        kv = self._value(own, "kv", -self.bias[2])
-        self.gaintype, self.biastype = "fixed", "affine"
-        self.gain, self.bias = [kp, 0, 0], [0, -kp, -kv]
-        if "timeconst" in own.attributes:
-            self.time = plain(number_in(own, "timeconst"))
-            self.dyntype = "filterexact" if self.time else "none"
-
-    def as_intvelocity(self, own: Element) -> None:
-        """The same, of the integral of its input."""
-        self.as_position(own)
-        self.dyntype = "integrator"
-        self.attributes["actlimited"] = "true"
-
-    def as_velocity(self, own: Element) -> None:
-        """kv (u − l̇)."""
-        kv = self._value(own, "kv", self.gain[0])
-        self.gaintype, self.biastype, self.dyntype = "fixed", "affine", "none"
-        self.gain, self.bias = [kv, 0, 0], [0, 0, -kv]
-
-    def as_damper(self, own: Element) -> None:
-        """−kv u l̇."""
-        kv = self._value(own, "kv", 0)
-        self.gaintype, self.biastype, self.dyntype = "affine", "none", "none"
-        self.gain, self.bias = [0, 0, -kv], [0, 0, 0]
-        self.attributes["ctrllimited"] = "true"
-
-    def as_cylinder(self, own: Element) -> None:
-        """The pressure times an area, and a bias."""
-        area = self._value(own, "area", self.gain[0])
-        if "diameter" in own.attributes:
-            across = number_in(own, "diameter")
-            area = PI * (across * across / 4)
-        words = own.attributes.get("bias", "").split()
-        bias = [plain(x) for x in numbers_in(own, "bias", len(words), "")]
-        self.time = self._value(own, "timeconst", self.time)
-        self.gaintype, self.biastype, self.dyntype = "fixed", "affine", "filter"
-        self.gain, self.bias = [area, 0, 0], [*bias, 0, 0, 0][:3] if bias else self.bias
-
-    @staticmethod
-    def _value(own: Element, key: str, default: Any) -> Any:
-        return plain(number_in(own, key)) if key in own.attributes else default
 
 
 @final
@@ -233,13 +125,15 @@ class Actuators:
 
     def actuator(self, element: Element) -> None:
         """One actuator: its law, its input, and what it acts along."""
-        law = self.law(element)
-        filled = Element(element.tag, law.attributes, element.place)
+        settings = self.parts.settings
+        default = settings.class_of(element.attributes.get("class", "main"), element)
+        law, filled = law_of(element, settings.actuators[default])
         self.parts.fields.check(filled)
-        law.is_idle = whole(filled, "group", "0") in self.parts.settings.idle
+        law.is_idle = whole(filled, "group", "0") in settings.idle
         if law.is_balanced and law.bias[2] > 0:
-            message = f"'biasprm' of {element} ends with a damping ratio, which is not read"
-            self.parts.fields.drop(message, element)
+            message = f"the bias of {element} ends with a damping ratio, which is not read"
+            if "dampratio" not in element.attributes:  # which is named already
+                self.parts.fields.drop(message, element)
             law.bias[2] = 0
         name = element.attributes.get("name") or f"actuator {len(self.controls) + 1}"
         if name in (x.rpartition(" ")[0] for x, _ in self.controls if x):
@@ -262,16 +156,6 @@ class Actuators:
             self.along_tendon(name, filled, law, u)
         else:
             self.along_joint(name, filled, law, u, targets[0])
-
-    def law(self, element: Element) -> Law:
-        """The law of an actuator: the defaults of its class one by one, then its own."""
-        settings, law = self.parts.settings, Law()
-        default = settings.class_of(element.attributes.get("class", "main"), element)
-        for tag, attributes in settings.actuators.get(default, ()):
-            if tag in SHORTCUTS:
-                law.set(tag, attributes, element)
-        law.set(element.tag, element.attributes, element)
-        return law
 
     def input(self, name: str, law: Law, element: Element) -> Any:
         """u: the control within its range, or the activation."""

@@ -22,7 +22,8 @@ from liaison.formats.urdf.xml import MAX_BYTES, MAX_ELEMENTS, Element, elements_
 from liaison.model.values import floats
 from liaison.spatial import Array, compose, identity, product, quaternion_of, zeros
 
-from .values import ACTUATORS, TURNS, Settings, check_long, settings_of
+from .laws import ACTUATORS
+from .values import TURNS, Settings, check_long, settings_of
 
 PLACED = ("body", "geom", "site", "camera", "light", "flexcomp", "composite")
 CLASSED = ("geom", "site", "joint", "camera", "light")
@@ -245,7 +246,7 @@ class _Writer:
         classes: Any = self.settings.classes
         classes |= {name: settings.classes[x] for name, x in known.items()}
         drives: Any = self.settings.actuators
-        drives |= {name: settings.actuators.get(x, ()) for name, x in known.items()}
+        drives |= {name: settings.actuators[x] for name, x in known.items()}
         for section in (x for x in root.children if x.tag in ATTACHED):
             self.sections.append(_renamed(section, prefix, suffix, f"{prefix}{wish}/"))
         name = element.attributes.get("body")

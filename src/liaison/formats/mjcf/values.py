@@ -20,11 +20,9 @@ from liaison.formats.urdf.links import exact_angle
 from liaison.formats.urdf.xml import Element, number_in, numbers_in
 from liaison.spatial import Array, array, identity, product, rotation_about, rotation_quaternion
 
+from .laws import ACTUATORS, Levels
+
 TURNS = ("quat", "axisangle", "euler", "xyaxes", "zaxis")
-ACTUATORS = (
-    *("general", "motor", "position", "velocity", "intvelocity", "orientation"),
-    *("pid", "damper", "cylinder", "muscle", "adhesion", "dcmotor"),
-)
 LAST_GROUP = 30
 """The last group of actuators that may be off."""
 LONG = ("capsule", "cylinder", "ellipsoid", "box")
@@ -47,8 +45,7 @@ class Settings:
     enabled: frozenset[str] = frozenset()
     idle: frozenset[int] = frozenset()  # groups of actuators that are off
     compiler: Mapping[str, str] = field(default_factory=dict)  # all attributes of <compiler>
-    actuators: Mapping[str, tuple[tuple[str, dict[str, str]], ...]] = field(default_factory=dict)
-    # class -> defaults of actuators of any kind, in the order in which they are set
+    actuators: Mapping[str, Levels] = field(default_factory=dict)  # class -> its defaults
 
     def filled(self, element: Element, default: str, tag: str = "") -> Element:
         """The element with the attributes of its class where it has none of its own.
@@ -187,7 +184,7 @@ def settings_of(root: Element) -> Settings:
         if compiler.attributes.get("coordinate", "local") != "local":
             raise TextError("only local coordinates are read.", place=compiler.place)
     classes: dict[str, dict[str, dict[str, str]]] = {"main": {}}
-    actuators: dict[str, tuple[tuple[str, dict[str, str]], ...]] = {"main": ()}
+    actuators: dict[str, Levels] = {"main": ((),)}
     for element in root.all("default"):
         _collect(element, "main", classes, actuators)
     _check_top(root)
@@ -271,18 +268,19 @@ def _collect(
     element: Element,
     parent: str,
     classes: dict[str, dict[str, dict[str, str]]],
-    actuators: dict[str, tuple[tuple[str, dict[str, str]], ...]],
+    actuators: dict[str, Levels],
 ) -> None:
     """A class has what its parent has, and its own."""
     name = element.attributes.get("class", "main")
     inherited = {tag: dict(attributes) for tag, attributes in classes.get(parent, {}).items()}
-    drives = actuators.get(parent, ())
+    outer, drives = actuators[parent], []
     for child in element.children:
         if child.tag in ACTUATORS:
-            drives = (*drives, (child.tag, child.attributes))
+            drives.append((child.tag, child.attributes))
         elif child.tag != "default":
             inherited[child.tag] = over(inherited.get(child.tag, {}), child.attributes)
-    classes[name], actuators[name] = inherited, drives
+    levels = (*outer, ()) if name != parent else outer  # "main" may be written in parts
+    classes[name], actuators[name] = inherited, (*levels[:-1], (*levels[-1], *drives))
     for child in element.all("default"):
         wish = child.get("class")
         if wish in classes:
