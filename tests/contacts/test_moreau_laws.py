@@ -165,3 +165,30 @@ def test_a_tower_at_rest_has_no_impacts():
     run = stepped(text, 0.2)
     assert {e.what for e in run.events} == {"closes", "sticks"}
     assert len(run.events) == 24
+
+
+STANDING = """
+gravity = [0, 0, -9.81] m/s^2 ;
+let trunk = body mass = 10 kg, inertia = 0.2 kg*m^2 end ;
+let leg = body mass = 2 kg, center = [0, 0, -20] cm, inertia = 0.03 kg*m^2 end ;
+let foot = body mass = 1 kg, inertia = 3 g*m^2 end ;
+let F = join earth and trunk with planar axis = [0, 1, 0] end ;
+let H = join trunk and leg with revolute axis = [0, 1, 0] end ;
+let A = join [0, 0, -40] cm @ leg and foot with revolute axis = [0, 1, 0] end ;
+apply servo stiffness = 300 N*m/rad, damping = 5 N*m*s/rad, target = 0.05*sin(6 rad/s*t) end on H ;
+apply servo stiffness = 300 N*m/rad, damping = 5 N*m*s/rad, target = -0.05*sin(6 rad/s*t) end on A ;
+let floor = contact foot and earth with FOOT, friction = 0.8, restitution = {e} end ;
+start F.x = 42 cm ;
+"""
+SOLE = STANDING.replace("FOOT", "box size = [40, 0, 4] cm")
+
+
+def test_what_stands_on_a_leg_that_moves_is_hit_by_nothing():
+    """Rows of a foot turn with the bodies above it: its rate is then rounding of the step."""
+    runs = [stepped(SOLE.format(e=e), 1.0, series=("contacts", "momentum")) for e in (0, 0.4)]
+    for run in runs:
+        assert {x.what for x in run.events} == {"closes", "sticks"}
+        held = sum(run[x] for x in run.columns("contacts.floor[[]*]") if ":" not in x)
+        rise = run["momentum.Pz"][-1] - run["momentum.Pz"][0]
+        assert held[1:].mean() == pytest.approx(13 * 9.81 + rise, rel=1e-3)
+    assert np.array_equal(runs[0].q, runs[1].q)

@@ -70,7 +70,7 @@ FEW_VELOCITIES = 12
 """Up to which contacts that contradict each other are left to the solver: it costs little then."""
 
 SLOW = 1e-2
-"""Rate [m/s], in units, below which a gap opens slowly."""
+"""Rate [m/s], in units, below which a gap opens slowly, and one that is closed is not hit again."""
 
 ROUNDING, HALVINGS = 1e-12, 30
 """Work beside the sum of all its parts that counts as none; of what is known of restitution."""
@@ -262,6 +262,15 @@ def taken_on(m: i64, run: Run) -> None:
 
 
 @loop
+def least_hit(k: i64, run: Run) -> f64:
+    """The speed of approach from which a gap is hit.
+
+    One that stayed closed has what the last step left of its rate, since rows turn with bodies.
+    """
+    return float(SLOW * run.scales.rate[k] if run.mode[k] == CLOSED else still(k, run))
+
+
+@loop
 def rates(part: f64, run: Run) -> None:
     """b of the problem: rates of the free motion at the end of the step, with restitution."""
     nv = run.nv
@@ -285,7 +294,7 @@ def rates(part: f64, run: Run) -> None:
             run.hits[k] = 0
             if u >= 0.0:
                 b[i] += u if u >= SLOW * run.scales.rate[k] else 0.0
-            elif u < -still(k, run) and b[i] - u >= u:
+            elif u < -least_hit(k, run) and b[i] - u >= u:
                 b[i] += part * mid.laws[k].restitution * u
                 run.hits[k] = 1
 

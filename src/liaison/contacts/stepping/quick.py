@@ -19,7 +19,7 @@ from typing import final
 from liaison.program.loops.language import at, external, f64, i64, loop, ptr
 from liaison.program.loops.records import Part, sized, words_of
 from liaison.simulation.steps.layout import GOOD, Entries, OneSided, Run
-from liaison.simulation.steps.sides_layout import FRICTION, GAP, OPEN, STICK
+from liaison.simulation.steps.sides_layout import CLOSED, FRICTION, GAP, OPEN, STICK
 from liaison.solvers.cones.lone import APART, EXACT, NOT_ALONE
 from liaison.solvers.linear.dense import dot, largest_in
 
@@ -329,11 +329,13 @@ def quick_rates(x: Quick, left: Left, run: Run) -> None:
         x.b[0] += x.normal[i] * change
         x.b[1] += x.tangent[i] * change
     u = x.before[0]
-    still = STILL * (1.0 + largest_in(nv, x.v, run.scales.velocity)) * x.units[0]
+    least = SLOW
+    if x.block != x.active or x.mode != CLOSED:
+        least = STILL * (1.0 + largest_in(nv, x.v, run.scales.velocity))
     x.hits = 0
     if u >= 0.0:
         x.b[0] += u if u >= SLOW * x.units[0] else 0.0
-    elif u < -still and x.b[0] - u >= u:
+    elif u < -least * x.units[0] and x.b[0] - u >= u:
         x.b[0] += x.restitution * u
         x.hits = 1
 

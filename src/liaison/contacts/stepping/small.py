@@ -32,8 +32,8 @@ from liaison.solvers.linear.dense import (
     largest_in,
 )
 
-from .modes import friction_mode, still
-from .moreau import AGAIN, SLOW, UNSOLVED, choose, reach, taken_on, work
+from .modes import friction_mode
+from .moreau import AGAIN, SLOW, UNSOLVED, choose, least_hit, reach, taken_on, work
 from .phases import NEAR, ROUNDS, SHALLOW, STRETCHED, place
 from .rows import NOT_YET, forget_end, forget_rows, one_sided
 
@@ -310,7 +310,7 @@ def small_rates(free: ptr, run: Run) -> i64:
                 run.hits[k] = 0
                 if u >= 0.0:
                     b[i] += u if u >= SLOW * run.scales.rate[k] else 0.0
-                elif u < -still(k, run) and b[i] - u >= u:
+                elif u < -least_hit(k, run) and b[i] - u >= u:
                     b[i] += run.mid.laws[k].restitution * u
                     run.hits[k] = 1
                     hits += 1

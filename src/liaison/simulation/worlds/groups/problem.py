@@ -20,7 +20,7 @@ from liaison.contacts.stepping.moreau import SLOW, bounds, moves
 from liaison.contacts.stepping.small import ELSEWHERE, Left
 from liaison.program.loops.language import external, f64, i64, loop, ptr
 from liaison.simulation.steps.layout import Run
-from liaison.simulation.steps.sides_layout import FRICTION, GAP, OPEN, STICK, STRIBECK
+from liaison.simulation.steps.sides_layout import CLOSED, FRICTION, GAP, OPEN, STICK, STRIBECK
 from liaison.solvers.cones.cones import depends_on_load
 from liaison.solvers.cones.table import DISC, ONE_WAY
 from liaison.solvers.linear.dense import dot, largest_in
@@ -233,11 +233,12 @@ def pose_rates(
             restitution = run.mid.laws[k].restitution
             unit = run.scales.rate[k]
             is_hit = 0
+            least = SLOW if run.mode[k] == CLOSED else slow
             if before >= SLOW * unit:
                 b += before
             elif before >= 0.0:
                 beside = whole - b + before
-            elif before < -slow * unit and whole - before >= before:
+            elif before < -least * unit and whole - before >= before:
                 b += restitution * before
                 is_hit = 1
             run.hits[k] = is_hit
