@@ -282,3 +282,20 @@ def least_turn(u: np.ndarray) -> np.ndarray:
     axis = np.cross((0, 0, 1), u)
     across = np.array([[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]])
     return np.eye(3) + across + across @ across / (1 + u[2])
+
+
+@pytest.mark.parametrize("turn", ['quat="1 0.3 0 0"', 'euler="10 20 30"', 'zaxis="1 2 3"'])
+@pytest.mark.parametrize("where", ["class", "own"])
+@pytest.mark.parametrize("place", ["frame", 'frame euler="30 40 50"'])
+def test_ends_of_a_geom_turn_it_whatever_else_does(turn, where, place):
+    def inertia(default: str, own: str) -> np.ndarray:
+        text = (
+            f"<mujoco><default><geom {default}/></default><worldbody><body name='a'><freejoint/>"
+            f"<{place}><geom {own} type='capsule' fromto='0 0 0 0.3 0.2 0.5' size='0.1'/></frame>"
+            "</body></worldbody></mujoco>"
+        )
+        body = reading_of_mjcf(text).mechanism.body("a")
+        return np.array([*floats(body.com, {}), *floats(body.inertia, {}).ravel()])
+
+    turned = inertia(turn, "") if where == "class" else inertia("", turn)
+    assert turned == pytest.approx(inertia("", ""), abs=1e-12)

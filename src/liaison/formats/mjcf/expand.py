@@ -353,7 +353,8 @@ def _stand(element: Element, settings: Settings) -> None:
     if first:
         is_round = own["type"] in ("capsule", "cylinder")
         own["size"] = " ".join([*first * (1 if is_round else 2), repr(half)])
-    del own["fromto"]
+    for key in ("fromto", *TURNS):
+        own.pop(key, None)
     turn = np.array(floats(settings.by_z(back.tolist()), {}), dtype=float)
     own |= {"pos": _text(ends.mean(axis=0)), "quat": _text(quaternion_of(turn))}
 

@@ -313,14 +313,16 @@ def whole(element: Element, name: str, default: str) -> int:
 
 
 def check_long(element: Element) -> None:
-    """Rejects `fromto` where it has no meaning, or where another attribute places the same."""
+    """Rejects `fromto` where it has no meaning, or where another attribute places the same.
+
+    Turns, as of a class, have no effect beside it.
+    """
     kind = element.attributes.get("type", "sphere")
     if kind not in LONG:
         message = f"{element} is a {kind} and has 'fromto'; that is for {', '.join(LONG)}."
         raise TextError(message, place=element.place)
-    others = [key for key in ("pos", *TURNS) if key in element.attributes]
-    if others:
-        message = f"{element} has both 'fromto' and {others[0]!r}; it takes one."
+    if "pos" in element.attributes:
+        message = f"{element} has both 'fromto' and 'pos'; it takes one."
         raise TextError(message, place=element.place)
 
 
