@@ -299,3 +299,32 @@ def test_ends_of_a_geom_turn_it_whatever_else_does(turn, where, place):
 
     turned = inertia(turn, "") if where == "class" else inertia("", turn)
     assert turned == pytest.approx(inertia("", ""), abs=1e-12)
+
+
+def test_fewer_numbers_than_the_class_has_replace_its_first_ones():
+    text = """<mujoco><default><geom size="0.1 0.2 0.3" type="box" friction="0.3 0.02 0.004"/>
+      <motor gear="1 2 3 4 5 6"/><default class="c"><geom friction="0.5 0.03" condim="6"/></default>
+      </default><worldbody><geom type="plane" size="1 1 1" friction="0.1"/><body name="a"
+      pos="0 0 2"><freejoint/><site name="s"/><geom class="c" size="0.05" friction="0.6"/></body>
+      </worldbody><actuator><motor name="m" site="s" gear="7"/></actuator></mujoco>"""
+    mechanism = reading_of_mjcf(text, contacts=True).mechanism
+    assert float(floats(mechanism.body("a").mass, {})) == pytest.approx(8 * 0.05 * 0.2 * 0.3 * 1000)
+    law = mechanism.contacts[0].friction
+    assert [float(x) for x in (law.sliding, law.pivoting, law.rolling)] == [0.6, 0.03, 0.004]
+    alone = reading_of_mjcf(text).mechanism
+    pushed, left = (liaison.forward_dynamics(alone, inputs={"m ctrl": u}) for u in (1.0, 0.0))
+    assert 8 * 0.05 * 0.2 * 0.3 * 1000 * (pushed - left)[3:] == pytest.approx([7, 2, 3])
+
+
+@pytest.mark.parametrize(
+    ("given", "constant", "slope"), [("7", 7, 1), ("", 0, 1), ("0.5 -2", 0.5, -2), ("1 0 0", 1, 0)]
+)
+def test_a_polynomial_is_proportional_as_far_as_it_is_not_given(given, constant, slope):
+    body = '<body><joint name="{}" type="slide"/><geom size="0.1"/></body>'
+    key = f'polycoef="{given}"' if given else ""
+    mechanism = reading_of_mjcf(
+        f"<mujoco><worldbody>{body.format('x')}{body.format('y')}</worldbody><equality><joint "
+        f'joint1="x" joint2="y" {key}/></equality></mujoco>'
+    ).mechanism
+    state = liaison.assemble(liaison.span(mechanism), y=0.3)
+    assert state["x"] == pytest.approx(constant + slope * 0.3)

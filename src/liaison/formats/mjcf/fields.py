@@ -3,7 +3,7 @@
 The names are those of the XML reference of MuJoCo 3 and 4; what is in none of the tables is noted
 as unknown.
 
-Public names: Fields, ELEMENTS, READ, STILL, MOVING, verdict, check_names.
+Public names: Fields, ELEMENTS, READ, STILL, MOVING, LISTS, goes_on, verdict, check_names.
 """
 
 from __future__ import annotations
@@ -291,6 +291,16 @@ def _plain(text: str) -> str:
         except ValueError:
             words.append(word)
     return " ".join(words)
+
+
+LISTS = ("friction", "size", "gear")
+"""Attributes of which an element may have fewer numbers than its class, and takes the others."""
+
+
+def goes_on(text: str, default: str) -> str:
+    """A list of numbers, which goes on as another one does."""
+    words = text.split()
+    return " ".join((*words, *default.split()[len(words) :]))
 
 
 # ---- names

@@ -23,7 +23,7 @@ from liaison.formats.lsd.formulas.values import plain
 from liaison.formats.urdf.xml import Element, number_in, numbers_in
 from liaison.model.values import floats
 
-from .fields import MOVING, verdict
+from .fields import LISTS, MOVING, goes_on, verdict
 
 TYPES = {
     "gaintype": ("fixed", "affine"),
@@ -87,7 +87,8 @@ class Law:
         is_read = own.tag in SHORTCUTS
         for key, text in own.attributes.items():
             if is_shared(key) or (is_read and not verdict(own.tag, key)):  # the latter is noted
-                self.attributes[key] = text
+                has_more = key in LISTS and key in self.attributes
+                self.attributes[key] = goes_on(text, self.attributes[key]) if has_more else text
         if not is_read:
             self.tag = self.gaintype = own.tag
             return
@@ -179,9 +180,8 @@ def law_of(element: Element, levels: Levels) -> tuple[Law, Element]:
         for tag, attributes in level:
             law.set(Element(tag, attributes, element.place), outer)
     law.set(element, outer)
-    return law, Element(
-        element.tag, law.attributes | law.unread | element.attributes, element.place
-    )
+    attributes = element.attributes | law.attributes | law.unread
+    return law, Element(element.tag, attributes, element.place)
 
 
 def _value(own: Element, key: str, default: Any) -> Any:

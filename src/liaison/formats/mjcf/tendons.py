@@ -28,6 +28,8 @@ from .parts import Parts, marker_at
 from .poses import Poses, described
 from .values import is_true, number
 
+PROPORTIONAL = (0, 1, 0, 0, 0)
+"""`polycoef`, as far as an equality does not give it."""
 CREEP = Fraction(1, 1000)
 """Speed [m/s] below which the dry friction of a tendon creeps."""
 
@@ -265,12 +267,13 @@ def _bodies(element: Element, parts: Parts) -> tuple[model.Marker, model.Marker]
 
 
 def _polynomial(element: Element, x: Any) -> tuple[list[Any], Any]:
-    """The coefficients of `polycoef`, and their polynomial."""
-    words = element.attributes.get("polycoef", "0 1 0 0 0").split()
+    """The coefficients of `polycoef`, and their polynomial; the first ones may be given alone."""
+    words = element.attributes.get("polycoef", "").split()
     if len(words) > 5:
         message = f"'polycoef' of {element} has {len(words)} numbers; it takes at most 5."
         raise TextError(message, place=element.place)
-    c = numbers_in(element, "polycoef", len(words), "0 1 0 0 0")
+    numbers = numbers_in(element, "polycoef", len(words), "")
+    c = [*numbers, *PROPORTIONAL[len(words) :]]
     total: Any = 0
     for coefficient in reversed(c):
         total = total * x + coefficient

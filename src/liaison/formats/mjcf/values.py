@@ -20,6 +20,7 @@ from liaison.formats.urdf.links import exact_angle
 from liaison.formats.urdf.xml import Element, number_in, numbers_in
 from liaison.spatial import Array, array, identity, product, rotation_about, rotation_quaternion
 
+from .fields import LISTS, goes_on
 from .laws import ACTUATORS, Levels
 
 TURNS = ("quat", "axisangle", "euler", "xyaxes", "zaxis")
@@ -289,9 +290,14 @@ def _collect(
 
 
 def over(base: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
-    """Attributes over those of a class; a turn of its own replaces that of the class."""
+    """Attributes over those of a class.
+
+    A turn replaces that of the class; of a list of numbers the first ones replace its first ones.
+    """
     is_turned = any(key in own for key in TURNS)
-    return {k: x for k, x in base.items() if not (is_turned and k in TURNS)} | dict(own)
+    kept = {k: x for k, x in base.items() if not (is_turned and k in TURNS)}
+    lists = (k for k in LISTS if k in own and k in base)
+    return kept | dict(own) | {k: goes_on(own[k], base[k]) for k in lists}
 
 
 def is_true(element: Element, name: str, default: str = "false") -> bool:
