@@ -225,13 +225,15 @@ def deepest(me: i64, w: Block) -> f64:
 
 @loop
 def set_gaps(me: i64, w: Block, island: Island) -> None:
-    """Gaps and normals at the end of the step, no impulses and no velocities."""
+    """Gaps and normals at the end of the step, no impulses, no moments and no velocities."""
     k = me
     while k < w.pairs:
         if w.active[k] == 1:
             w.right[k] = contact_at(k, me, flat(w.end), w, island)
             for r in range(4):
                 w.force[r, k] = 0.0
+            for r in range(3 * w.has_turning):
+                w.moment[r, k] = 0.0
         k += w.lanes
     i = me
     while i < w.bodies:
