@@ -171,6 +171,9 @@ def test_random_starts_are_those_of_their_seed():
     worlds.reset([3, 5], spread={"A": 0.2}, seed=10)
     moved = np.flatnonzero(np.any(worlds.q != first, axis=0))
     assert moved.tolist() == [3, 5]
+    again = worlds.q.copy()
+    worlds.reset([3, 5], spread={"A": "0.2 rad"}, seed=10)
+    assert np.all(worlds.q == again)
 
 
 def test_a_table_of_inputs_is_steps_one_by_one():
@@ -239,6 +242,12 @@ def one(**options):
         (NamingError, "B", lambda w: w.reset(spread={"B": 1.0})),
         (SimulationError, "table", lambda w: w.simulate(4, inputs=np.zeros((3, 2, 4)))),
         (SimulationError, "not negative", lambda w: w.reset(spread=-1.0)),
+        (SimulationError, "it is a number", lambda w: w.reset(spread="5 deg")),
+        (ArgumentError, "rad", lambda w: w.reset(spread={"A": "1 m"})),
+        (SimulationError, "0 to 3; found 4", lambda w: w.state(4)),
+        (SimulationError, "0 to 3; found -1", lambda w: w.why(-1)),
+        (SimulationError, "0 to 3; found 4", lambda w: w.derivatives().why(4)),
+        (SimulationError, "0 to 3; found 4", lambda w: w.derivatives().world(4)),
     ],
 )
 def test_wrong_arguments_are_rejected(error, words, call):

@@ -1,13 +1,14 @@
 """Arguments of worlds, checked: values by name, inputs, masks, how far random starts lie apart.
 
 Public names: columns, numbers, Inputs, inputs_of, check_array, check_kind,
-check_held, mask_of, spread_of.
+check_held, mask_of, world_number, spread_of.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any, final
 
 import numpy as np
@@ -183,6 +184,13 @@ def mask_of(which: Any, count: int) -> NDArray[np.bool_]:
     return mask
 
 
+def world_number(i: Any, count: int) -> int:
+    """The number of one world, checked."""
+    if not isinstance(i, Integral) or not 0 <= i < count:
+        raise SimulationError(f"worlds are numbered 0 to {count - 1}; found {i!r:.80}.")
+    return int(i)
+
+
 def spread_of(spread: Any, labels: Sequence[Label]) -> Array:
     """How far positions (by velocity coordinate), then velocities, lie from a start at most."""
     nv = len(labels)
@@ -190,7 +198,7 @@ def spread_of(spread: Any, labels: Sequence[Label]) -> Array:
     if spread is None:
         return far
     if not isinstance(spread, Mapping):
-        far[:nv] = float(spread)
+        far[:nv] = _width(spread, "spread")
     else:
         velocities = [x.name for x in labels]
         known = {name.rstrip("'"): k for k, name in enumerate(velocities)}
@@ -198,10 +206,23 @@ def spread_of(spread: Any, labels: Sequence[Label]) -> Array:
         for name, value in spread.items():
             if name not in known:
                 raise NamingError.unknown("coordinate or velocity", name, known)
-            far[known[name]] = float(value)
+            k, what = known[name], f"spread of {name!r}"
+            unit = labels[k % nv].unit
+            unit = unit if k >= nv else unit.removesuffix("/s")
+            far[k] = _width(si_value(value, unit, what), what)
     if not (np.all(np.isfinite(far)) and np.all(far >= 0)):
         raise SimulationError(f"spread is {spread!r}; its numbers are finite and not negative.")
     return far
+
+
+def _width(value: Any, what: str) -> float:
+    """How far a coordinate may lie from a start, a number."""
+    if not isinstance(value, Real):
+        raise SimulationError(
+            f"{what} is {value!r:.80}; it is a number.",
+            hint="Widths with units are given by name, spread={'A': '5 deg'}.",
+        )
+    return float(value)
 
 
 def check_held(values: Any, plan: Plan) -> None:

@@ -22,6 +22,7 @@ from liaison.simulation.outcome import REASONS
 from liaison.simulation.plan.plan import Plan
 from liaison.units import Label
 
+from .arguments import world_number
 from .derivative_loops import JOINED, LIMITED
 from .module import derivative_module
 from .places import Kernels, Place
@@ -100,6 +101,7 @@ class StepDerivatives(Shown):
 
     def why(self, i: int) -> str:
         """Why a world has no derivative, or which edges it is at; empty if nothing is to say."""
+        i = world_number(i, len(self.statuses))
         status, edges = int(self.statuses[i]), int(self.edges[i])
         if status:
             return NO_DERIVATIVE.get(status, REASONS.get(status, f"status {status}"))
@@ -107,6 +109,7 @@ class StepDerivatives(Shown):
 
     def world(self, i: int) -> tuple[NDArray[Any], NDArray[Any]]:
         """A and B of one world, copies on this computer."""
+        i = world_number(i, len(self.statuses))
         A, B = (self._place.numpy(x)[..., i] for x in (self.A, self.B))
         return A, B
 

@@ -50,6 +50,7 @@ from .arguments import (
     mask_of,
     numbers,
     spread_of,
+    world_number,
 )
 from .derivatives import (
     Asked,
@@ -513,8 +514,8 @@ class Worlds:
             q: positions, shape (nq,) or (nq, worlds); those of the start if None.
             v: velocities, likewise.
             spread: how far a random start lies from that at most, in each velocity coordinate: a
-                number, or name of a velocity or position -> number. It is brought onto closures
-                and out of penetration on the device.
+                number, or name of a velocity or position -> number or text with a unit. It is
+                brought onto closures and out of penetration on the device.
             seed: of random starts; the same seed gives the same starts on any device.
             t: the time they begin at [s].
         """
@@ -579,7 +580,7 @@ class Worlds:
 
     def why(self, i: int) -> str:
         """Why a world is lost, in a few words; empty if it goes on."""
-        code = int(self.statuses[i])
+        code = int(self.statuses[world_number(i, self.count)])
         return LOST.get(code, f"status {code}") if code else ""
 
     @property
@@ -604,6 +605,7 @@ class Worlds:
 
     def state(self, i: int) -> State:
         """The state of a world."""
+        i = world_number(i, self.count)
         labels = {x: self.plan.program.labels[x] for x in ("q", "v")}
         q, v, t = (self.place.numpy(x)[..., i].astype(float) for x in (self.q, self.v, self.t))
         return State(float(t), q, v, labels)
