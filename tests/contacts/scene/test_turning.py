@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import liaison
 from liaison.contacts.scene import Laws
 from liaison.simulation.scene import Scene
 from samples.heaps import FLOOR, balls, heap, walls
@@ -91,3 +92,22 @@ def test_few_balls_that_roll_are_solved_and_keep_their_restitution():
     assert 1e-10 < run["residual"].max() <= 1e-6
     assert (run.counts["missed"], run.counts["limited"]) == (0, 0)
     assert "miss" not in run.message
+
+
+STRUCK = """gravity = [0, 0, -9.81] m/s^2 ;
+let drum = body mass = 1.3 kg, shape = cylinder(radius = 4 cm, length = 8 cm) end ;
+let ball = body mass = 2.2 kg, shape = sphere(radius = 5 cm) end ;
+let D = join earth and drum with free end ; let B = join earth and ball with free end ;
+start D = [0, 0, 4.00000694 cm] ++ TILT rad || [-0.86, 0.51, 0] ;
+start B = [0, 0, 13.05 cm] ; start B.vz = -1.93 m/s ;
+collide all and earth with friction = 0.3, rolling = 1 mm, restitution = 0.2 end ;
+collide drum, ball with friction = 0.5, restitution = 0.3 end ;"""
+
+
+@pytest.mark.parametrize("tilt", [0, 1e-8, 1e-6])
+def test_a_ball_on_a_drum_that_lies_on_eight_points_bounces_by_its_law(tilt):
+    """Eight places share load and moments in many ways, and turns of both go on for long."""
+    run = liaison.collide(STRUCK.replace("TILT", str(tilt))).simulate(2 * STEP, step=STEP)
+    assert run.counts["missed"] == 0
+    assert run["residual"].max() <= 1e-6
+    assert run["ball.vz"][1] == pytest.approx(0.3 * 1.93, abs=G * STEP)

@@ -10,7 +10,7 @@ from typing import final
 from liaison.program.loops.language import f64, i64, ptr
 from liaison.program.loops.records import Record, Rows, inline, rows, size, sized
 
-ROUGH, SWEPT, NO_SWEEPS, FEW_LEFT, NO_STEP, CAME_BACK, TOO_LONG, NO_END = range(8)
+ROUGH, SWEPT, NO_SWEEPS, FEW_LEFT, NO_STEP, CAME_BACK, TOO_LONG, NO_END, TURNS = range(9)
 """How the search for impulses that were not found ended."""
 
 REASONS = {
@@ -22,6 +22,7 @@ REASONS = {
     CAME_BACK: "the path of impulses comes back to where it began",
     TOO_LONG: "the path of impulses is too long",
     NO_END: "impulses grow without end: there may be none",
+    TURNS: "moments against rolling and pivoting, and impulses, in turns that do not end",
 }
 """The same in words."""
 

@@ -169,8 +169,7 @@ class Contact(Record):
     """What touches: the kernel of pairs writes the gap and the rows."""
 
     gap: f64
-    # D: three rows on the first body, three on the second; the last three numbers of these are the
-    # directions n, t₁, t₂
+    # D: three rows on each body; the last three numbers of those on the second are n, t₁, t₂
     rows: ptr = inline((PAIR_ROWS - 1) // 6, 6)
     push: ptr = inline(6, 6)  # M⁻¹Dᵀ, likewise
     right: ptr = inline(3)  # what restitution and gaps add to the rates
@@ -376,6 +375,7 @@ class Island(Record):
     # few contacts at once
     few_rates: ptr = sized("3 * few")
     few_forces: ptr = sized("3 * few")
+    few_kept: ptr = sized("3 * few")  # impulses and moments at hand, six of each contact
     mobility: ptr = sized("9 * few * few")
     cone_block: Rows[Cone] = rows("2 * few")  # of each contact its load, then its friction
     cone_limit: Rows[Limit] = rows("2 * few")
@@ -447,7 +447,7 @@ class World(Record):
     is_unfound: i64
     why: i64  # impulses of the last attempt were not found; 0 where they were
     ended: i64  # the same of a step that is missed
-    reasons: iptr = inline(8)  # of missed steps, how many
+    reasons: iptr = inline(9)  # of missed steps, how many
     passed: i64  # parts of steps in which bodies may have passed each other
     near_pairs: i64  # of the broad phase
     most: i64  # contacts

@@ -186,7 +186,7 @@ def mask_of(which: Any, count: int) -> NDArray[np.bool_]:
 
 def world_number(i: Any, count: int) -> int:
     """The number of one world, checked."""
-    if not isinstance(i, Integral) or not 0 <= i < count:
+    if not isinstance(i, Integral) or not 0 <= int(i) < count:
         raise SimulationError(f"worlds are numbered 0 to {count - 1}; found {i!r:.80}.")
     return int(i)
 
