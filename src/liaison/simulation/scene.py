@@ -312,6 +312,7 @@ class Scene:
             scene.bodies = replace(self.bodies, pose=pose, speed=speed)
             scenes.append(scene)
             try:
+                check_turns(scene.bodies)
                 check_start(scene.bodies, self.planes, self.laws)
             except SimulationError as fault:
                 if not (np.isfinite(pose).all() and np.isfinite(speed).all()):
@@ -390,6 +391,9 @@ def _unit_planes(planes: Sequence[Sequence[float]] | Array) -> Array:
 
 Ended = tuple[Trajectory, Outcome]
 
+UNIT = 1e-6
+"""By which a quaternion of a start may differ from length 1."""
+
 
 def rows_of_starts(
     labels: Sequence[Label], first: Array, start: Mapping[str, Any], count: int
@@ -401,6 +405,20 @@ def rows_of_starts(
         if name in places:
             table[:, places[name]] = np.asarray(values, dtype=float)
     return table
+
+
+def check_turns(bodies: Bodies) -> None:
+    """Raises an error for a quaternion that is not of length 1."""
+    lengths = np.linalg.norm(bodies.pose[:, 3:], axis=1)
+    for name, length in zip(bodies.names, lengths, strict=True):
+        if abs(length - 1.0) > UNIT:
+            parts = ", ".join(f"{name}.{x}" for x in ("qw", "qx", "qy", "qz"))
+            raise SimulationError(
+                f"the start does not hold: the quaternion of body {name!r} has the length "
+                f"{length:.6g}, and not 1.",
+                hint=f"Give all four parts, {parts}.",
+                status="inconsistent start",
+            )
 
 
 def number_of_runs(start: Mapping[str, Any], names: Sequence[str]) -> int:

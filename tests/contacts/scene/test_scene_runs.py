@@ -288,6 +288,16 @@ def test_a_start_that_does_not_hold_is_named_and_the_others_run():
         scene.simulate_batch(0.01, step=STEP, start={"b0.z": [1.0, 1.0, np.nan]})
 
 
+def test_a_start_with_one_part_of_a_quaternion_is_a_run_that_failed():
+    """The others keep theirs, so that all four are no attitude."""
+    scene = Scene(balls([[0, 0, 1.0]]), FLOOR)
+    runs = scene.simulate_batch(0.01, step=STEP, start={"b0.qx": [0.0, 0.7]}, on_failure="return")
+    assert runs.statuses[0] == "done"
+    assert "quaternion of body 'b0' has the length 1.22" in runs.messages[1]
+    turned = {"b0.qw": [0.8], "b0.qx": [0.6]}
+    assert scene.simulate_batch(0.01, step=STEP, start=turned).statuses == ("done",)
+
+
 def test_a_batch_of_scenes_says_what_is_wrong(tmp_path):
     scene = drop()
     with pytest.raises(NamingError, match=r"b0\.vx"):
