@@ -111,6 +111,20 @@ def test_what_the_loops_do_not_know_is_left_to_unrolled_code(more, monkeypatch):
     assert ready.looped_kernel(span(mechanism)) is None
 
 
+@pytest.mark.parametrize(
+    ("measure", "why"),
+    [("angle(b, earth)", "an angle between bodies"), ("cable(2, distance(b, earth))", "a cable")],
+)
+def test_what_a_load_acts_along_is_named(measure, why):
+    pair = """let a = body mass = 1 kg, inertia = 1 g*m^2 end ;
+        let b = body mass = 1 kg, inertia = 1 g*m^2 end ;
+        let A = join earth and a with revolute end ;
+        let B = join [1, 0, 0] m @ a and [1, 1, 0] m @ b with revolute end ;"""
+    damper = f"apply damper coefficient = 1 end on {measure} ;"
+    with pytest.raises(DerivationError, match=f"acts along {why},"):
+        looped_tree(span(liaison.read(pair + damper)))
+
+
 def test_a_potential_is_differentiated_along_its_own_joints_alone(monkeypatch):
     n = 12
     text = "".join(

@@ -25,6 +25,7 @@ from liaison.model import (
     AlongMeasure,
     AtMarker,
     Body,
+    Cable,
     Distance,
     Free,
     Joint,
@@ -92,7 +93,7 @@ def is_on_bodies(force: Any, named: set[str]) -> bool:
     measure = force.along() if isinstance(force, AlongMeasure) else None
     used = symbols_of([x for x in force.formulas() if isinstance(x, Expr)])
     if not isinstance(measure, Distance) and not isinstance(force, AtMarker):
-        why = "acts along an angle between bodies"
+        why = f"acts along {'a cable' if isinstance(measure, Cable) else 'an angle between bodies'}"
     elif any(x.name.rstrip("'") in named or x.name in named for x in used):
         why = "acts on bodies by a law of coordinates"
     else:
