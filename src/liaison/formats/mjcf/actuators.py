@@ -476,8 +476,9 @@ class Actuators:
         """A force and a torque at a site, in its own axes or in those of another."""
         site = self.parts.site(element, "site")
         gear, poses = self.gear(element), self.poses
-        axes = self.parts.site(element, "refsite") if "refsite" in element.attributes else site
-        if self.moves(axes.body) and axes is not site:
+        is_against = "refsite" in element.attributes
+        axes = self.parts.site(element, "refsite") if is_against else site
+        if self.moves(axes.body) and is_against:
             message = f"'refsite' of {element} is on a body that moves, which is not read"
             self.left_out.add(name)
             self.parts.fields.drop(message, element)
@@ -487,7 +488,7 @@ class Actuators:
         push, turn = (product(R, array(part)) for part in (gear[:3], gear[3:]))
         rate = as_expr(dot(push, poses.rates(p, site.body)) + dot(turn, poses.turning(site.body)))
         length, size = as_expr(0), None
-        if axes is not site:
+        if is_against:
             back = [x if k == 0 else -x for k, x in enumerate(poses.quaternion(axes))]
             angles = rotation_vector(list(quaternion_product(back, poses.quaternion(site))))
             length = as_expr(dot(push, array(p) - far) + dot(gear[3:], angles))

@@ -293,7 +293,7 @@ def _plain(text: str) -> str:
     return " ".join(words)
 
 
-LISTS = ("friction", "size", "gear")
+LISTS = ("friction", "size", "gear", "stiffness", "damping")
 """Attributes of which an element may have fewer numbers than its class, and takes the others."""
 
 

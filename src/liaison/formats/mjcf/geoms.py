@@ -61,19 +61,20 @@ class Geoms:
         for geom in geoms:
             self.check(geom)
         inertial, how = element.one("inertial"), self.settings.inertia_from_geoms
-        if inertial is not None and how != "true":
-            total = self.inertial(self.fields.check(inertial), name)
-            if "fullinertia" not in inertial.attributes:
-                self.axes[name] = self.settings.turn(inertial)
-        elif how == "false":
-            total = Inertia.massless(WORLD)
-        else:
-            first, last = self.settings.groups
-            heavy = [x for x in geoms if first <= number_in(x, "group", "0") <= last]
-            solid = [x for x in heavy if self.is_solid(x, name) and not self.is_massless(x)]
+        is_counted = how == "true" or (how == "auto" and inertial is None)
+        solid = self.solid(geoms, name) if is_counted else []
+        if solid:
             total = self.filled(solid)
             if len(solid) == 1:
                 self.axes[name] = self.own_axes(solid[0])
+        elif inertial is not None:
+            total = self.inertial(self.fields.check(inertial), name)
+            if "fullinertia" not in inertial.attributes:
+                self.axes[name] = self.settings.turn(inertial)
+        else:
+            total = Inertia.massless(WORLD)
+            if self.settings.least_mass:  # MuJoCo puts it where the parent has the body
+                total = Inertia(WORLD, 0, self.settings.pose(element)[1], total.rotational)
         if name not in self.axes:
             self.axes[name] = principal_axes(floats(total.rotational, {}))
         total = self.bounded(total)
@@ -139,6 +140,12 @@ class Geoms:
                 total = placed if is_zero(total.mass) else total + placed
         return total
 
+    def solid(self, geoms: list[Element], body: str) -> list[Element]:
+        """Those of `inertiagrouprange` that have mass."""
+        first, last = self.settings.groups
+        heavy = [x for x in geoms if first <= number_in(x, "group", "0") <= last]
+        return [x for x in heavy if self.is_solid(x, body) and not self.is_massless(x)]
+
     def is_solid(self, geom: Element, body: str) -> bool:
         """Whether a geom has a mass that is known; others are noted."""
         kind = kind_of(geom)
@@ -194,7 +201,7 @@ class Geoms:
     def tensor(self, geom: Element) -> tuple[Any, Any, Any]:
         """Mass, centre and moments of inertia about it in the geom's own axes."""
         if self.is_massless(geom):
-            return 0, (0, 0, 0), np.zeros((3, 3))
+            return 0, (0, 0, 0), np.zeros(3, 3)
         if kind_of(geom) in ("mesh", "sdf"):
             volume, center, moments = self.meshes.solid(geom.get("mesh"), geom)
             mass = self.mass(geom, volume)

@@ -236,7 +236,7 @@ class Sensors:
         total = sum(masses.values())
         center = array([0, 0, 0])
         for name, p in places.items():
-            center = center + p * (masses[name] / total if total > SMALLEST else name == top)
+            center = center + p * (masses[name] / total if total > SMALLEST else int(name == top))
         if element.tag == "subtreecom":
             return list(center), "m"
         speed = array(poses.rates(list(center), *places))
