@@ -165,3 +165,18 @@ def test_a_time_beside_a_state_of_another_is_rejected(examples):
     )
     with pytest.raises(ArgumentError, match=r"t is 5 s, beside a state at 0\.1 s"):
         liaison.pose(mechanism, "bar", state, t=5.0)
+
+
+def test_a_motion_whose_inertia_is_rounding_is_named():
+    """A link without inertia on two parallel axes turns between them for nothing."""
+    turned = '<origin rpy="-1.9 -2.8 -2.8" xyz="0 0 {}"/>'
+    text = (
+        '<robot name="r"><link name="a"/><link name="b"/><link name="c"><inertial>'
+        '<mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+        f'</link><joint name="j" type="continuous"><parent link="a"/><child link="b"/>'
+        f'{turned.format(1)}<axis xyz="0.3 0.5 0.7"/></joint><joint name="k" type="continuous">'
+        '<parent link="b"/><child link="c"/><origin xyz="0.3 0.5 0.7"/><axis xyz="0.3 0.5 0.7"/>'
+        "</joint></robot>"
+    )
+    with pytest.raises(DerivationError, match="nothing gives"):
+        liaison.forward_dynamics(liaison.read(text), {"j": 0.3})

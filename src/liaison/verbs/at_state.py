@@ -45,6 +45,12 @@ Velocities: TypeAlias = Mapping[str, Value] | ArrayLike | None
 LIMIT = 1e-6
 """Residual of the closures, relative to 1 + |γ|, above which no acceleration meets them."""
 
+ROUNDED = 1e-15
+"""Inertia for each velocity, beside that of its own, below which rounding alone gives it."""
+
+MANY = 200
+"""Velocities of the largest mechanism whose inertia is examined."""
+
 OF_VELOCITIES = {
     "vdot": "the acceleration",
     "tau": "the force",
@@ -203,7 +209,8 @@ def accelerations(state: AtState) -> Array:
     """v̇ at the state, shape (nv,), with every load of the mechanism and closed loops.
 
     Raises:
-        DerivationError: contacts or other unilateral constraints decide: simulate it instead.
+        DerivationError: contacts or other unilateral constraints decide: simulate it instead; or a
+            motion has no inertia there.
         SimulationError: the closures contradict each other, or the state is not on them.
     """
     sides = state.kernel.program.facts.get("sides", ())
@@ -213,9 +220,28 @@ def accelerations(state: AtState) -> Array:
             "constraints are closed: run it with `simulate` and series=('accelerations',).",
             hint="A robot from URDF or MJCF is read without its stops by limits=False.",
         )
+    _check_inertia(state)
     blocks = state("forward")
     _check_closures(state, float(blocks["residual"][0]), blocks["vdot"])
     return blocks["vdot"]
+
+
+def _check_inertia(state: AtState) -> None:
+    """Rejects a state of an open mechanism with a motion whose inertia is lost in rounding."""
+    program = state.kernel.program
+    if program.sizes.get("nc", 0) or "mass_matrix" not in program.entries or state.nv > MANY:
+        return
+    M = next(iter(state("mass_matrix").values())).reshape(state.nv, state.nv)
+    sizes = np.sqrt(np.abs(np.diag(M)))
+    sizes[sizes == 0] = 1
+    least, motions = np.linalg.eigh(M / np.outer(sizes, sizes))
+    if state.nv and least[0] <= ROUNDED * state.nv:
+        most = program.labels["v"][int(np.argmax(np.abs(motions[:, 0])))].name
+        raise DerivationError(
+            f"nothing gives {most!r} inertia at this state, so its acceleration is not determined.",
+            hint="Give the body that it moves, or one it carries, a mass or an inertia about that "
+            "motion; `liaison.massless_motions` lists all such motions.",
+        )
 
 
 def _check_closures(state: AtState, residual: float, vdot: Array) -> None:
