@@ -190,6 +190,17 @@ BAD = {
                             "</fixed>"), "ends below its begin"),
     "wrapping": (tendon('<spatial><site site="w"/><geom geom="g"/><site site="s"/></spatial>'),
                  "wraps around a geom"),
+    # words, and limits without ends
+    "gravcomp": (alone('<joint actuatorgravcomp="yes"/>'), "value of 'actuatorgravcomp'"),
+    "active": (held('<joint joint1="j" active="no"/>'), "value of 'active'"),
+    "balanceinertia": (model(head='<compiler balanceinertia="yes"/>'), "balanceinertia of"),
+    "autolimits": (model(head='<compiler autolimits="0"/>'), "autolimits of"),
+    "limited joint": (alone('<joint limited="true"/>'), "has no 'range'"),
+    "limited tendon": (tendon('<fixed limited="true"><joint joint="j" coef="1"/></fixed>'),
+                       "has no 'range'"),
+    "word of a tendon": (tendon('<fixed limited="TRUE" range="0 1"><joint joint="j" coef="1"/>'
+                                "</fixed>"), "value of 'limited'"),
+    "springdamper": (alone('<joint springdamper="0 1"/>'), "not positive"),
     # equalities
     "body of a weld": (held('<weld body1="zz"/>'), "no body is named 'zz'"),
     "site of a connect": (held('<connect site1="zz" site2="s"/>'), "no site is named 'zz'"),

@@ -23,7 +23,7 @@ from liaison.model.values import floats
 from liaison.spatial import array, compose, identity, quaternion_of, rotation_onto_z
 
 from .parts import Parts, Pose, marker_at
-from .values import number
+from .values import is_true, number, stated_limit
 
 JOINTS: dict[str, type[model.JointType]] = {
     "hinge": model.Revolute,
@@ -85,6 +85,7 @@ class Joints:
             raise NamingError.unknown("joint type", kind, JOINTS, place=element.place)
         self.parts.elements[name] = element
         self.parts.check_not_negative(element, "armature", "frictionloss")
+        is_true(element, "actuatorgravcomp")
         if kind == "free":
             self.free_joint(name, element, parent, X, end)
             return
@@ -256,10 +257,7 @@ class Joints:
         Raises:
             TextError: a range whose end is below its begin.
         """
-        stated = element.attributes.get("limited", "auto")
-        if stated not in ("true", "false", "auto"):
-            known = ("true", "false", "auto")
-            raise NamingError.unknown("value of 'limited'", stated, known, place=element.place)
+        stated = stated_limit(element)
         has_range = "range" in element.attributes
         if stated == "auto" and has_range and not self.settings.has_auto_limits:
             message = f"{element} has a 'range', but does not say whether it is limited."

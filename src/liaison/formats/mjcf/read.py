@@ -408,7 +408,12 @@ class _Model:
             name: numbers_in(element, "springdamper", 2, "0 0")
             for name, element in self.parts.elements.items()
         }
-        wishes = {name: x for name, x in wishes.items() if min(x) > 0}
+        for name, x in wishes.items():
+            if any(x) and min(x) <= 0:
+                element = self.parts.elements[name]
+                message = f"'springdamper' of {element} has a value that is not positive."
+                raise TextError(message, place=element.place)
+        wishes = {name: x for name, x in wishes.items() if any(x)}
         inverse_inertia = weights(self.parts, cables.values()) if wishes else {}
         later = self.parts.forces[count:]
         del self.parts.forces[count:]

@@ -26,7 +26,7 @@ from liaison.spatial.plucker import inverse
 
 from .parts import Parts, marker_at
 from .poses import Poses, described
-from .values import is_true, number
+from .values import is_true, number, stated_limit
 
 PROPORTIONAL = (0, 1, 0, 0, 0)
 """`polycoef`, as far as an equality does not give it."""
@@ -195,7 +195,7 @@ def _rest(tendon: Tendon, parts: Parts) -> tuple[Any, Any]:
 def _limited(tendon: Tendon, parts: Parts) -> None:
     """`range` of a tendon, as unilateral relations."""
     element = tendon.element
-    stated = element.attributes.get("limited", "auto")
+    stated = stated_limit(element)
     if "range" not in element.attributes or stated == "false":
         return
     if stated == "auto" and not parts.settings.has_auto_limits:

@@ -1,6 +1,6 @@
 """Attributes of MJCF: classes of defaults, angles in degrees or radians, the ways to say a turn.
 
-Public names: Settings, settings_of, is_true, number, whole, check_long, over.
+Public names: Settings, settings_of, is_true, stated_limit, number, whole, check_long, over.
 """
 
 from __future__ import annotations
@@ -194,6 +194,8 @@ def settings_of(root: Element) -> Settings:
         raise TextError(f"eulerseq is {sequence!r}; it is three of x, y, z.", place=root.place)
     angle = _one_of(root, attributes, "angle", ("degree", "radian"))
     how = _one_of(root, attributes, "inertiafromgeom", ("auto", "true", "false"))
+    _one_of(root, attributes, "balanceinertia", ("false", "true"))
+    _one_of(root, attributes, "autolimits", ("true", "false"))
     groups = attributes.get("inertiagrouprange", "0 5").split()
     if len(groups) != 2 or not all(x.isdigit() for x in groups):
         message = f"inertiagrouprange is {' '.join(groups)!r}; it is two whole numbers."
@@ -301,8 +303,34 @@ def over(base: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
 
 
 def is_true(element: Element, name: str, default: str = "false") -> bool:
-    """A truth value."""
-    return element.attributes.get(name, default) == "true"
+    """A truth value.
+
+    Raises:
+        NamingError: a word that is none.
+    """
+    return _word(element, name, default, ("true", "false")) == "true"
+
+
+def stated_limit(element: Element) -> str:
+    """`limited`: true, false or auto.
+
+    Raises:
+        NamingError: another word.
+        TextError: true where there is no range.
+    """
+    stated = _word(element, "limited", "auto", ("true", "false", "auto"))
+    if stated == "true" and "range" not in element.attributes:
+        message = f"{element} is limited, but has no 'range'."
+        raise TextError(message, place=element.place, hint="Give its ends: range='-1 1'.")
+    return stated
+
+
+def _word(element: Element, name: str, default: str, known: tuple[str, ...]) -> str:
+    """One of the words that an attribute may have."""
+    word = element.attributes.get(name, default)
+    if word not in known:
+        raise NamingError.unknown(f"value of {name!r}", word, known, place=element.place)
+    return word
 
 
 def whole(element: Element, name: str, default: str) -> int:
