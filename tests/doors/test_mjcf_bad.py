@@ -171,7 +171,8 @@ BAD = {
     # meshes
     "mesh": (model('<geom type="mesh" mesh="zz"/>'), "no mesh is named 'zz'"),
     "flat mesh": (mesh(TRIANGLE), "encloses no mass"),
-    "mesh without faces": (mesh('vertex="0 0 0 1 0 0 0 1 0"'), "no triangles"),
+    "mesh without faces": (mesh('vertex="0 0 0 1 0 0 0 1 0"'), "four or more"),
+    "flat corners": (mesh('vertex="0 0 0 1 0 0 0 1 0 1 1 0"'), "lie in a plane"),
     "corner that is not there": (mesh('vertex="0 0 0 1 0 0" face="0 1 2"'), "is not there"),
     "odd mesh": (mesh('vertex="0 0 0 1" face="0 1 2"'), "not three each"),
     "builtin": (mesh('builtin="sphere"'), "builtin, which is not read"),

@@ -205,10 +205,11 @@ CUBE = [(x, y, z) for x in (0, 2) for y in (0, 1) for z in (0, 3)]
 FACES = "0 1 3 0 3 2 4 6 7 4 7 5 0 4 5 0 5 1 2 3 7 2 7 6 0 2 6 0 6 4 1 5 7 1 7 3"
 
 
+@pytest.mark.parametrize("faces", [f'face="{FACES}"', ""], ids=["faces", "hull of corners"])
 @pytest.mark.parametrize("how", ["", 'inertia="exact"', 'inertia="convex"'])
-def test_a_mesh_encloses_its_mass(how):
+def test_a_mesh_encloses_its_mass(how, faces):
     corners = " ".join(str(x) for corner in CUBE for x in corner)
-    asset = f'<asset><mesh name="m" vertex="{corners}" face="{FACES}" {how}/></asset>'
+    asset = f'<asset><mesh name="m" vertex="{corners}" {faces} {how}/></asset>'
     text = slide('<geom type="mesh" mesh="m" density="2" pos="1 0 0"/>', more=asset)
     body = reading_of_mjcf(text).mechanism.body("a")
     assert float(body.mass) == pytest.approx(12)

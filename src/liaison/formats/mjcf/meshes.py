@@ -25,6 +25,7 @@ from liaison.errors import ModelError, NamingError, TextError
 from liaison.formats.decompose import Decomposition
 from liaison.formats.urdf.xml import Element, numbers_in
 from liaison.model.shapes import Hull
+from liaison.numeric.hulls import convex_hull
 from liaison.numeric.meshes import MOST_BYTES, READERS, MeshFile, mesh_of
 from liaison.spatial import rotation_quaternion
 
@@ -226,7 +227,26 @@ class Meshes:
             except (ValueError, IndexError, OverflowError) as error:
                 message = f"the file {name!r} of {element} is damaged: {error}."
                 raise TextError(message, place=element.place) from None
-        return _checked(element, *_moved(element, corners), triangles)
+        (corners,) = _moved(element, corners)
+        if len(triangles) == 0 and np.isfinite(corners).all():
+            corners, triangles = _hulled(element, corners)
+        return _checked(element, corners, triangles)
+
+
+def _hulled(element: Element, corners: Floats) -> tuple[Floats, Any]:
+    """Corners and triangles of the convex hull of points without triangles.
+
+    Raises:
+        ModelError: points without volume, or a hull of more corners than are taken.
+    """
+    try:
+        hull = convex_hull(corners, str(element))
+    except ModelError as error:
+        raise ModelError(error.message, place=element.place, hint=error.hint) from None
+    if any("replaced" in note for note in hull.notes):
+        message = f"the hull of {element} has too many corners to count its mass."
+        raise ModelError(message, place=element.place, hint="Give it faces.")
+    return hull.vertices, hull.triangles()
 
 
 def _checked(element: Element, corners: Floats, triangles: Any) -> Mesh:
