@@ -1,6 +1,6 @@
 """What a step did to each block: impacts, gaps that close or open, friction that sticks or slips.
 
-Public names: still, has_room, note_modes.
+Public names: SLOW, still, least_hit, has_room, note_modes.
 """
 
 from __future__ import annotations
@@ -34,12 +34,24 @@ from liaison.solvers.linear.dense import dot, largest_in
 STILL = 1e-10
 """A slip slower than this, beside 1 + |v|, is none, all in units."""
 
+SLOW = 1e-2
+"""Rate [m/s], in units, below which a gap opens slowly, and one that is closed is not hit again."""
+
 
 @loop
 def still(k: i64, run: Run) -> f64:
     """Rates of a block below this are none."""
     size = 1.0 + largest_in(run.nv, run.v, run.scales.velocity)
     return float(STILL * size * run.scales.rate[k])
+
+
+@loop
+def least_hit(k: i64, run: Run) -> f64:
+    """The speed of approach from which a gap is hit.
+
+    One that stayed closed has what the last step left of its rate, since rows turn with bodies.
+    """
+    return float(SLOW * run.scales.rate[k] if run.mode[k] == CLOSED else still(k, run))
 
 
 @loop

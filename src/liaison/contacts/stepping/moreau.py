@@ -49,7 +49,7 @@ from liaison.solvers.linear.dense import RANK_TOLERANCE, dot, largest_in
 from liaison.solvers.linear.lemke import SOLVED, polyhedral_missed, solve_polyhedral
 
 from .loads import add_loads, begin_loads, is_unsettled, put_loads, relinearize
-from .modes import still
+from .modes import SLOW, least_hit, still
 from .rows import (
     adopt,
     delassus,
@@ -68,9 +68,6 @@ UNSOLVABLE = 1e300
 
 FEW_VELOCITIES = 12
 """Up to which contacts that contradict each other are left to the solver: it costs little then."""
-
-SLOW = 1e-2
-"""Rate [m/s], in units, below which a gap opens slowly, and one that is closed is not hit again."""
 
 ROUNDING, HALVINGS = 1e-12, 30
 """Work beside the sum of all its parts that counts as none; of what is known of restitution."""
@@ -259,15 +256,6 @@ def taken_on(m: i64, run: Run) -> None:
             change[cone.first] += u if u >= 0.0 and u < SLOW * run.scales.rate[k] else 0.0
     if run.nv > FEW_VELOCITIES:
         reachable_part(m, run.problem.A, change, run.area)
-
-
-@loop
-def least_hit(k: i64, run: Run) -> f64:
-    """The speed of approach from which a gap is hit.
-
-    One that stayed closed has what the last step left of its rate, since rows turn with bodies.
-    """
-    return float(SLOW * run.scales.rate[k] if run.mode[k] == CLOSED else still(k, run))
 
 
 @loop

@@ -23,8 +23,8 @@ from liaison.simulation.steps.sides_layout import CLOSED, FRICTION, GAP, OPEN, S
 from liaison.solvers.cones.lone import APART, EXACT, NOT_ALONE
 from liaison.solvers.linear.dense import dot, largest_in
 
-from .modes import STILL
-from .moreau import ROUNDING, SLOW, TOUCH
+from .modes import SLOW, STILL
+from .moreau import ROUNDING, TOUCH
 from .small import ELSEWHERE, LEAST, FusedEntries, Landing, Left
 
 NONE = -1

@@ -32,8 +32,8 @@ from liaison.solvers.linear.dense import (
     largest_in,
 )
 
-from .modes import friction_mode
-from .moreau import AGAIN, SLOW, UNSOLVED, choose, least_hit, reach, taken_on, work
+from .modes import SLOW, friction_mode, least_hit
+from .moreau import AGAIN, UNSOLVED, choose, reach, taken_on, work
 from .phases import NEAR, ROUNDS, SHALLOW, STRETCHED, place
 from .rows import NOT_YET, forget_end, forget_rows, one_sided
 

@@ -22,7 +22,8 @@ from liaison.simulation.steps.sides_layout import FRICTION, STRIBECK
 from liaison.solvers.cones.cones import reachable_factor, reachable_numbers, take_reachable
 from liaison.solvers.linear.dense import backward_solve, dot
 
-from .moreau import FEW_VELOCITIES, SLOW
+from .modes import SLOW
+from .moreau import FEW_VELOCITIES
 from .rows import free_motion
 from .tangent_loads import direct, loads_along
 from .tangents import (

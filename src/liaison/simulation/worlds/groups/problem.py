@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from math import sqrt
 
-from liaison.contacts.stepping.modes import STILL
-from liaison.contacts.stepping.moreau import SLOW, bounds, moves
+from liaison.contacts.stepping.modes import SLOW, STILL
+from liaison.contacts.stepping.moreau import bounds, moves
 from liaison.contacts.stepping.small import ELSEWHERE, Left
 from liaison.program.loops.language import external, f64, i64, loop, ptr
 from liaison.simulation.steps.layout import Run
