@@ -68,7 +68,8 @@ def test_limits_are_facts_and_strangers_are_named():
     assert found.notes == (
         "'timestep' of <option> is not used",
         "<light> in <worldbody> is not used",
-        "ellipsoids are drawn, and touch in scenes, as balls of their largest half axis",
+        "ellipsoids are drawn, and touch in scenes, as polytopes with 146 corners, up to 3 % too "
+        "small",
         "9 pairs of geoms may touch, and pass through each other; "
         "contacts=True (--contacts) reads them",
         "the geoms of the world are not drawn",
@@ -100,6 +101,18 @@ def test_a_capsule_is_a_cylinder_and_two_half_balls():
         read(one('<geom type="capsule" size="1e-6 0.5" mass="12"/>')).body("a").inertia, {}
     )
     assert np.allclose(np.diag(thin), (1, 1, 0), atol=1e-5)
+
+
+def test_an_ellipsoid_is_a_polytope_in_it():
+    content = reading_of_mjcf(one('<geom type="ellipsoid" size="0.3 0.2 0.1" mass="5"/>'))
+    (hull,) = content.mechanism.bodies[-1].shapes
+    corners = np.array(hull.points, dtype=float) / (0.3, 0.2, 0.1)
+    np.testing.assert_allclose(np.linalg.norm(corners, axis=1), 1, rtol=1e-14)
+    solid = hull.polytope()
+    off = solid.offsets / np.linalg.norm(solid.normals * (0.3, 0.2, 0.1), axis=1)
+    # of each face, beside that of a tangent plane: half an angle of the grid each way
+    assert np.cos(np.pi / 16) * np.cos(np.pi / 20) - 1e-12 <= off.min() <= off.max() < 1
+    assert any("146 corners" in x for x in content.notes)
 
 
 def test_angles_are_degrees_unless_said_otherwise():

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from liaison.expr import PI
 from liaison.formats.poses import rows_of
 from liaison.formats.urdf.links import color_text, possible_inertia, symmetric
 from liaison.formats.urdf.xml import Element, number_in, numbers_in
-from liaison.model import Body, Box, Capsule, Cylinder, Sphere
+from liaison.model import Body, Box, Capsule, Cylinder, Hull, Sphere
 from liaison.model import Mesh as DrawnMesh
 from liaison.model.values import floats
 from liaison.spatial import (
@@ -35,7 +36,12 @@ from .values import TURNS, Settings, check_long, whole
 
 SOLID = ("sphere", "capsule", "cylinder", "ellipsoid", "box")
 MASSLESS = ("plane", "hfield")
-ROUNDED = "ellipsoids are drawn, and touch in scenes, as balls of their largest half axis"
+ROWS, COLUMNS = 10, 16
+"""Of the corners of an ellipsoid, from pole to pole and around."""
+ROUNDED = (
+    "ellipsoids are drawn, and touch in scenes, as polytopes with "
+    f"{(ROWS - 1) * COLUMNS + 2} corners, up to 3 % too small"
+)
 
 SIZES = {"sphere": 1, "capsule": 2, "cylinder": 2, "ellipsoid": 3, "box": 3}
 KINDS = (*SOLID, *MASSLESS, "mesh", "sdf")
@@ -247,10 +253,17 @@ class Geoms:
         if kind == "box":
             return [Box(2 * s[0], 2 * s[1], 2 * s[2], **at)]
         if kind == "ellipsoid":
-            if min(s) != max(s) and ROUNDED not in self.notes:
-                self.notes.append(ROUNDED)
-            return [Sphere(max(s), **at)]
+            return [self.ellipsoid(s, at)]
         return [(Cylinder if kind == "cylinder" else Capsule)(s[0], 2 * s[1], **at)]
+
+    def ellipsoid(self, s: list[Any], at: dict[str, Any]) -> Any:
+        """One by its half axes: a ball, or a polytope, which the notes say."""
+        if min(s) == max(s):
+            return Sphere(s[0], **at)
+        if ROUNDED not in self.notes:
+            self.notes.append(ROUNDED)
+        points = corners_of_ball() * floats(s, {})
+        return Hull(tuple(map(tuple, points.tolist())), **at)
 
     def drawn(self, geom: Element, at: dict[str, Any]) -> list[Any]:
         """The surface of a mesh in a file, if it is one that can be shown."""
@@ -263,6 +276,16 @@ class Geoms:
         name = f"{under}/{file}" if under else file
         file, folder = self.meshes.folder.later(name)
         return [DrawnMesh(file, scale, folder=folder, **at)]
+
+
+@cache
+def corners_of_ball() -> Any:
+    """Corners on the unit ball, shape (n, 3), poles first."""
+    down = np.arange(1, ROWS)[:, None] * (np.pi / ROWS)
+    turn = np.arange(COLUMNS) * (2 * np.pi / COLUMNS)
+    ring = [np.sin(down) * np.cos(turn), np.sin(down) * np.sin(turn), np.cos(down) + 0 * turn]
+    poles = np.array([[0.0, 0.0, 1.0], [0.0, 0.0, -1.0]])
+    return np.concatenate([poles, np.stack(ring, axis=-1).reshape(-1, 3)])
 
 
 def kind_of(geom: Element) -> str:
