@@ -5,6 +5,8 @@ import pytest
 
 import liaison
 from liaison.errors import ReadingWarning
+from liaison.expr import evaluate, symbol
+from liaison.formats import reading_of_mjcf
 
 BODY = '<body name="{name}" pos="{pos}"><freejoint name="{name}"/><geom size="0.1"/></body>'
 WELD = '<weld body1="world" body2="b" relpose="0 0 1 1 -0.3 0 0"/>'
@@ -37,6 +39,18 @@ def test_a_weld_elsewhere_moves_its_body_and_no_other(tmp_path):
     assert len(notes) == 1
     assert "b.qx = -0.2873, not 0" in notes[0]
     assert "c." not in notes[0]
+
+
+def test_tendons_are_equal_from_where_they_are_described():
+    """At 0, though A is out of its range there and starts within."""
+    bodies = ARMS.replace('name="A"', 'name="A" range="30 60"')
+    chords = "".join(f'<fixed name="{x}"><joint joint="{x}" coef="2"/></fixed>' for x in "AB")
+    text = f"""<mujoco><worldbody>{bodies}</worldbody><tendon>{chords}</tendon><equality>
+      <tendon tendon1="A" tendon2="B"/></equality></mujoco>"""
+    (relation,) = reading_of_mjcf(text).mechanism.constraints
+    assert evaluate(relation.formula, {symbol("A"): 0.3, symbol("B"): 0.1}) == pytest.approx(
+        2 * (0.3 - 0.1)
+    )
 
 
 def test_joints_of_a_keyframe_that_miss_a_relation(tmp_path):

@@ -11,6 +11,7 @@ from liaison.formats.lsd.write.write import write_lsd
 from liaison.formats.mjcf.meshes import principal_axes
 from liaison.model import Cable, DeadZoneSpring, Memory, Servo, Unilateral
 from liaison.model.values import floats
+from liaison.spatial import rotation_quaternion
 
 G = 9.81
 MASS, ARM = 2.0, 1.0
@@ -290,6 +291,40 @@ def test_repetitions_turn_and_move_on():
     starts = {x.label: float(x.value) for x in mechanism.starts}
     places = [[starts[f"b-{k} joint 1.{x}"] for x in "xyz"] for k in range(3)]
     assert np.allclose(places, [(1, 0, 0), (0, 1, 1), (-1, 0, 2)])
+
+
+def test_repetitions_turn_by_multiples_of_all_their_angles():
+    """Copy 2 by 0, 60, 180 degrees, not twice by 0, 30, 90. Source: MuJoCo 4.0, body_quat."""
+    body = '<body name="b"><geom size="0.1"/></body>'
+    copies = f'<replicate count="3" offset="1 0 0" euler="0 30 90">{body}</replicate>'
+    mechanism = reading_of_mjcf(f"<mujoco><worldbody>{copies}</worldbody></mujoco>").mechanism
+    places = [mechanism.joint(f"b{k} fixed").predecessor for k in range(3)]
+    assert floats(places[1].R, {}) == pytest.approx(
+        rotation_quaternion([0.683012702, 0.183012702, 0.183012702, 0.683012702]), abs=1e-9
+    )
+    assert floats(places[2].p, {}) == pytest.approx((1, 1, 0))
+    expected = rotation_quaternion([0, 0.5, 0, np.sqrt(3) / 2])
+    assert floats(places[2].R, {}) == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_height_field_of_a_body_has_mass():
+    """Of a box, half of the surface's height and the base thick. Source: MuJoCo 4.0."""
+    field = '<asset><hfield name="h" nrow="2" ncol="2" size="1 2 3 4"/></asset>'
+    text = slide('<geom type="hfield" hfield="h" pos="1 0 0"/>', field)
+    body = reading_of_mjcf(text).mechanism.body("a")
+    assert float(floats(body.mass, {})) == pytest.approx(44000)
+    assert floats(body.com, {}) == pytest.approx((1, 0, 0))
+    moments = np.diag(floats(body.inertia, {}))
+    assert moments == pytest.approx((169583.3333333333, 125583.3333333333, 73333.3333333333))
+
+
+def test_a_polynomial_that_is_a_line_is_read():
+    joint = next(
+        x
+        for x in reading_of_mjcf(hinge('stiffness="3 0" damping="2 0 0"')).mechanism.forces
+        if x.name == "spring of j"
+    )
+    assert joint.stiffness == 3
 
 
 def test_a_model_is_attached_under_names_of_its_own(tmp_path):

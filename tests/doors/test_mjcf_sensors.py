@@ -7,6 +7,7 @@ import pytest
 
 import liaison
 from liaison.errors import LiaisonError
+from liaison.expr import evaluate, symbol
 from liaison.formats import read_lsd, reading_of_mjcf
 from liaison.formats.lsd.write.write import write_lsd
 
@@ -139,9 +140,23 @@ def test_sensors_of_nothing_are_rejected(sensor, words):
 
 
 def test_a_sensor_of_a_body_without_mass_is_where_it_is():
+    """Its inertia is placed as its frame is, in it: R p + p and R R. Source: MuJoCo 4.0."""
     text = (
-        '<mujoco><worldbody><body name="a" pos="1 2 3"><joint/><site name="s"/></body></worldbody>'
-        '<sensor><subtreecom name="x" body="a"/></sensor></mujoco>'
+        '<mujoco><worldbody><body name="a" pos="1 2 3" euler="0 0 90"><site name="s"/></body>'
+        '</worldbody><sensor><subtreecom name="x" body="a"/><framepos name="p" objtype="body" '
+        'objname="a"/><framexaxis name="e" objtype="body" objname="a"/><framepos name="o" '
+        'objtype="xbody" objname="a"/></sensor></mujoco>'
     )
     outputs = reading_of_mjcf(text).mechanism.outputs
-    assert [float(x.formula) for x in outputs] == [1, 2, 3]
+    expected = [*(-1, 3, 6), *(-1, 3, 6), *(-1, 0, 0), *(1, 2, 3)]
+    assert [float(x.formula) for x in outputs] == pytest.approx(expected, abs=1e-12)
+
+
+def test_without_actuation_an_actuator_has_a_length_and_no_rate():
+    """Source: MuJoCo 4.0, whose `actuatorvel` is 0 then."""
+    text = TEXT.replace("<worldbody>", '<option><flag actuation="disable"/></option><worldbody>', 1)
+    sensors = '<actuatorpos name="l" actuator="m"/><actuatorvel name="r" actuator="m"/>'
+    text = text.format(joint="", tendon="", sensors=sensors)
+    length, rate = (x.formula for x in reading_of_mjcf(text).mechanism.outputs)
+    assert evaluate(length, {symbol("j"): Q}) == pytest.approx(3 * Q)
+    assert float(rate) == 0

@@ -236,6 +236,17 @@ def test_the_armature_of_tendons_counts_for_springs_of_joints():
     assert float(forces["spring of a_"].stiffness) == 1  # of the tendon of the same name
 
 
+def test_springs_of_joints_count_where_they_are_described():
+    """At 0, out of the range. Source: MuJoCo 4.0 gives 21.16175473 and 8.46470189."""
+    limb = '<joint name="{}" axis="0 1 0" range="30 60"/><geom size="0.1" pos="1 0 0"/>'
+    inner = limb.format('k" springdamper="0.2 1')
+    text = f"""<mujoco><worldbody><body>{limb.format("j")}<body pos="1 0 0">{inner}</body></body>
+      </worldbody></mujoco>"""
+    forces = {x.name: x for x in reading_of_mjcf(text).mechanism.forces}
+    assert float(forces["spring of k"].stiffness) == pytest.approx(21.16175473)
+    assert float(forces["friction of k"].viscous) == pytest.approx(8.46470189)
+
+
 TILTED = np.array([0.3, 0.2, 0.5])
 
 

@@ -271,9 +271,10 @@ class _Writer:
             )
 
     def copied(self, element: Element) -> Iterator[tuple[tuple[Array, Array], str]]:
-        """Poses and suffixes of the copies of a repetition: each is moved on from the one before.
+        """Poses and suffixes of the copies of a repetition.
 
-        Every copy is turned by `euler` and moved by `offset` in the axes of the one before it.
+        Copy k is turned by k times the three angles of `euler`, which are not k turns one after
+        another, and moved by `offset` in the axes of the one before it.
         """
         count = numbers_in(element, "count", 1, "")[0]
         if count.denominator != 1 or not 0 < count <= MAX_COPIES:
@@ -282,12 +283,13 @@ class _Writer:
             )
             raise TextError(message, place=element.place)
         offset = np.array([float(x) for x in numbers_in(element, "offset", 3, "0 0 0")])
-        turn = self.settings.by_euler(numbers_in(element, "euler", 3, "0 0 0"))
+        angles = numbers_in(element, "euler", 3, "0 0 0")
         Y: tuple[Array, Array] = HERE
         digits = len(str(int(count) - 1))
         for k in range(int(count)):
             yield Y, f"{element.attributes.get('sep', '')}{k:0{digits}d}"
-            Y = product(Y[0], turn), Y[1] + product(Y[0], offset)
+            turn = self.settings.by_euler([x * (k + 1) for x in angles])
+            Y = turn, Y[1] + product(Y[0], offset)
 
 
 def _bodies(root: Element, name: str | None, element: Element) -> list[Element]:

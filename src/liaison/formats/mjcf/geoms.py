@@ -35,7 +35,7 @@ from .meshes import Meshes, principal_axes
 from .values import TURNS, Settings, check_long, whole
 
 SOLID = ("sphere", "capsule", "cylinder", "ellipsoid", "box")
-MASSLESS = ("plane", "hfield")
+MASSLESS = ("plane",)
 ROWS, COLUMNS = 10, 16
 """Of the corners of an ellipsoid, from pole to pole and around."""
 ROUNDED = (
@@ -44,7 +44,7 @@ ROUNDED = (
 )
 
 SIZES = {"sphere": 1, "capsule": 2, "cylinder": 2, "ellipsoid": 3, "box": 3}
-KINDS = (*SOLID, *MASSLESS, "mesh", "sdf")
+KINDS = (*SOLID, *MASSLESS, "hfield", "mesh", "sdf")
 DIMENSIONS = (1, 3, 4, 6)
 """Values of `condim`."""
 DENSITY = "1000"
@@ -60,6 +60,7 @@ class Geoms:
         self.terrains = terrains
         self.strict, self.notes = fields.strict, fields.notes
         self.axes: dict[str, Any] = {}  # body -> principal axes, in MuJoCo's order
+        self.centers: dict[str, Any] = {}  # of bodies without mass, where MuJoCo has them
 
     def body(self, name: str, element: Element) -> Body:
         """The body of an element: its mass from <inertial>, or from its geoms."""
@@ -78,9 +79,10 @@ class Geoms:
             if "fullinertia" not in inertial.attributes:
                 self.axes[name] = self.settings.turn(inertial)
         else:
-            total = Inertia.massless(WORLD)
-            if self.settings.least_mass:  # MuJoCo puts it where the parent has the body
-                total = Inertia(WORLD, 0, self.settings.pose(element)[1], total.rotational)
+            total = Inertia.massless(WORLD)  # MuJoCo puts it where the parent has the body
+            self.axes[name], self.centers[name] = self.settings.pose(element)
+            if self.settings.least_mass:
+                total = Inertia(WORLD, 0, self.centers[name], total.rotational)
         if name not in self.axes:
             self.axes[name] = principal_axes(floats(total.rotational, {}))
         total = self.bounded(total)
@@ -116,12 +118,13 @@ class Geoms:
     def inertial(self, element: Element, name: str) -> Inertia:
         """<inertial>: mass, centre, and moments along its axes."""
         mass = number_in(element, "mass")
+        element.get("pos")  # which MuJoCo does not leave out
         if mass < 0:
             message = f"the mass of body {name!r} is {float(mass):g} kg; it must not be negative."
             raise ModelError(message, place=element.place)
         R, p = self.settings.pose(element)
         if "fullinertia" in element.attributes:
-            turns = [key for key in TURNS if key in element.attributes]
+            turns = [key for key in (*TURNS, "diaginertia") if key in element.attributes]
             if turns:
                 message = f"{element} has both 'fullinertia' and {turns[0]!r}; it takes one."
                 raise TextError(message, place=element.place)
@@ -158,7 +161,7 @@ class Geoms:
         if "mesh" in geom.attributes and kind in SOLID and not self.is_massless(geom):
             self.fields.drop(f"the {kind} of {geom} is fitted to a mesh, which is not read", geom)
             return False
-        if kind in (*SOLID, "mesh", "sdf"):
+        if kind in (*SOLID, "mesh", "sdf", "hfield"):
             return True
         if kind not in MASSLESS:
             self.fields.drop(f"the {kind} geom of body {body!r} is not read", geom)
@@ -174,6 +177,9 @@ class Geoms:
         kind = kind_of(geom)
         words = geom.attributes.get("size", "").split()
         sizes = numbers_in(geom, "size", len(words), "")
+        if len(words) > 3:
+            message = f"'size' of {geom} has {len(words)} numbers; it takes at most 3."
+            raise TextError(message, place=geom.place)
         is_long = "fromto" in geom.attributes and kind != "sphere"
         count = 1 if is_long else SIZES[kind]
         if len(sizes) < count:
@@ -212,7 +218,10 @@ class Geoms:
             volume, center, moments = self.meshes.solid(geom.get("mesh"), geom)
             mass = self.mass(geom, volume)
             return mass, center, moments * float(mass) / volume
-        space, shares = _FORMS[kind_of(geom)](self.sizes(geom))
+        if kind_of(geom) == "hfield":
+            space, shares = _box(self.terrains.filled(geom))
+        else:
+            space, shares = _FORMS[kind_of(geom)](self.sizes(geom))
         mass = self.mass(geom, space)
         xx, yy, zz = (mass * share for share in shares)
         return mass, (0, 0, 0), [[xx, 0, 0], [0, yy, 0], [0, 0, zz]]
@@ -220,7 +229,7 @@ class Geoms:
     def own_axes(self, geom: Element) -> Any:
         """The axes of a geom's moments: its own, or those of its mesh."""
         R = self.placed(geom)[0]
-        if kind_of(geom) in SOLID:
+        if kind_of(geom) in (*SOLID, "hfield"):
             return R
         return product(R, principal_axes(self.meshes.solid(geom.get("mesh"), geom)[2]))
 

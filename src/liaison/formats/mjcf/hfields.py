@@ -2,7 +2,8 @@
 
 Heights are brought to 0 … 1 and multiplied by the third of `size`; the first two are half sides.
 Rows of `elevation` and of a picture are as seen from above, those of a binary file from the least
-y. What is below the surface is solid without end: the base, the fourth of `size`, is not used.
+y. What is below the surface is solid without end: the base, the fourth of `size`, counts for the
+mass alone.
 
 Public names: HeightFields.
 
@@ -55,6 +56,12 @@ class HeightFields:
                 message = error.message.replace("a height field", str(element))
                 raise ModelError(message, place=element.place, hint=error.hint) from None
         return self.fields[name]
+
+    def filled(self, geom: Element) -> list[Any]:
+        """Half sides of the box that has its mass: a half of the surface's height, and the base."""
+        self.field(geom)
+        across, along, high, base = numbers_in(self.elements[geom.get("hfield")], "size", 4, "")
+        return [across, along, high / 4 + base / 2]
 
     def read(self, element: Element) -> HeightField:
         """The field of an element."""

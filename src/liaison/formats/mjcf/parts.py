@@ -13,7 +13,7 @@ from liaison.errors import ModelError, NamingError
 from liaison.expr import ZERO, Expr
 from liaison.formats.poses import rows_of
 from liaison.formats.urdf.links import Limits
-from liaison.formats.urdf.xml import Element, number_in, numbers_in
+from liaison.formats.urdf.xml import Element, numbers_in
 from liaison.spatial import Array, identity, zeros
 
 from .fields import Fields
@@ -106,7 +106,8 @@ class Parts:
     def check_not_negative(self, element: Element, *keys: str) -> None:
         """Rejects coefficients below zero, which would make energy."""
         for key in keys:
-            if key in element.attributes and number_in(element, key) < 0:
+            words = element.attributes.get(key, "").split()
+            if words and numbers_in(element, key, len(words), "")[0] < 0:
                 message = f"{key!r} of {element} is {element.attributes[key]}; it is not negative."
                 raise ModelError(message, place=element.place)
 

@@ -148,12 +148,15 @@ def _back(marker: model.Marker) -> tuple[Any, Any]:
 
 
 def described(parts: Parts, *, of_springs: bool = False) -> dict[str, float]:
-    """Every coordinate as the file describes it, or where its spring is at rest."""
+    """Every coordinate as the file describes it, or where its spring is at rest.
+
+    Hinges and slides are at 0 even if that is out of their range, where they do not start.
+    """
     values = {label: 0.0 for joint in parts.joints.values() for label in joint.coordinates}
-    values |= {
-        x.coordinates[-4]: 1.0 for x in parts.joints.values() if len(x.coordinates) in (4, 7)
-    }
-    values |= {x.label: float(x.value) for x in parts.starts if x.label in values}
+    turning = [x for x in parts.joints.values() if len(x.coordinates) in (4, 7)]
+    values |= {x.coordinates[-4]: 1.0 for x in turning}
+    free = {label for joint in turning for label in joint.coordinates}
+    values |= {x.label: float(x.value) for x in parts.starts if x.label in free}
     for name, element in parts.elements.items() if of_springs else ():
         joint = parts.joints[name]
         if len(joint.coordinates) == 1 and "springref" in element.attributes:
@@ -280,6 +283,7 @@ def fluid_drag(root: Element, parts: Parts, axes: Mapping[str, Any]) -> None:
         return
     options = {key: x.attributes[key] for x in root.all("option") for key in x.attributes}
     option = Element("option", options, root.place)
+    parts.check_not_negative(option, "density", "viscosity")
     density, viscosity = number_in(option, "density", "0"), number_in(option, "viscosity", "0")
     if not (density or viscosity):
         return

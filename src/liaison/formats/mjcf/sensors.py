@@ -138,7 +138,10 @@ class Sensors:
             raise NamingError.unknown("actuator", name, lengths, place=element.place)
         if element.tag == "actuatorfrc":
             return [self.actuators.forces[name]], ""
-        return [lengths[name][element.tag == "actuatorvel"]], ""
+        length, rate = lengths[name]
+        if element.tag == "actuatorpos":
+            return [length], ""
+        return [rate if self.actuators.is_on else 0], ""  # MuJoCo counts none without forces
 
     # ---- frames
 
@@ -161,10 +164,7 @@ class Sensors:
         if kind == "xbody":
             return model.Marker(self.parts.body(element, name_key))
         if kind == "body":
-            body = self.parts.body(element, name_key)
-            if body == "ground":
-                return model.Marker(body)
-            return marker_at(body, self.geoms.axes[body], array(self.parts.bodies[body].com))
+            return self.of_body(self.parts.body(element, name_key))
         marker = None
         if kind == "geom":
             if name not in self.listed:
@@ -174,6 +174,13 @@ class Sensors:
             what = "camera" if kind == "camera" else "geom without known axes"
             self.parts.fields.count(f"<{element.tag}> of a {what}")
         return marker
+
+    def of_body(self, name: str) -> model.Marker:
+        """The frame of a body's inertia."""
+        if name == "ground":
+            return model.Marker(name)
+        center = self.geoms.centers.get(name, self.parts.bodies[name].com)
+        return marker_at(name, self.geoms.axes[name], array(center))
 
     def of_geom(self, geom: Touching) -> model.Marker | None:
         """The frame of a geom; of a mesh at its centre of mass, along its principal axes."""
@@ -231,7 +238,8 @@ class Sensors:
         """
         top, poses = self.parts.body(element, "body"), self.poses
         bodies = [x for x in self.parts.bodies.values() if top in self.carriers(x.name)]
-        places = {x.name: poses.at(model.Marker(x.name, p=x.com))[1] for x in bodies}
+        at = {x.name: tuple(self.geoms.centers.get(x.name, x.com)) for x in bodies}
+        places = {x: poses.at(model.Marker(x, p=p))[1] for x, p in at.items()}
         masses = {x.name: float(floats(x.mass, {})) for x in bodies}
         total = sum(masses.values())
         center = array([0, 0, 0])
