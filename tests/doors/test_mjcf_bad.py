@@ -227,6 +227,37 @@ BAD = {
     "sensor": (model(more='<sensor><jointpos joint="zz"/></sensor>'), "no joint is named 'zz'"),
     "site of a sensor": (model(more='<sensor><gyro site="zz"/></sensor>'), "no site is named"),
     "no ball": (model(more='<sensor><ballquat joint="j"/></sensor>'), "is no ball"),
+    # what MuJoCo's compiler rejects
+    "plane that moves": (alone(geom='<geom type="plane" size="1 1 1"/>'), "on body 'a', which mov"),
+    "turn after a ball": (alone('<joint type="ball"/><joint/>'), "one that turns after it"),
+    "mocap that moves": (model('<body mocap="true"/>'), "led from outside"),
+    "range of a ball": (alone('<joint type="ball" range="1 40"/>'), "begins at 0"),
+    "inertial without place": (model('<inertial mass="1"/>'), "has no attribute 'pos'"),
+    "two inertias": (
+        model('<inertial mass="1" pos="0 0 0" diaginertia="1 1 1" fullinertia="1 1 1 0 0 0"/>'),
+        "both 'fullinertia' and 'diaginertia'"),
+    "four sizes": (alone(geom='<geom size="1 2 3 4"/>'), "it takes at most 3"),
+    "ends of a ball": (model('<site fromto="0 0 0 1 1 1"/>'), "is a sphere and has 'fromto'"),
+    "place of a site": (
+        model('<site type="box" pos="1 2 3" fromto="0 0 0 1 1 1"/>'), "both 'fromto' and 'pos'"),
+    "activation of none": (drive("motor", 'joint="j" actrange="-1 1"'), "no activation"),
+    "damper that drives": (drive("damper", 'joint="j" kv="-1" ctrlrange="0 1"'), "not negative"),
+    "damper that may drive": (drive("damper", 'joint="j" ctrlrange="-1 1"'), "not negative"),
+    "refsite of a joint": (drive("motor", 'joint="j" refsite="s"'), "it goes with 'site'"),
+    "crank of a joint": (drive("motor", 'joint="j" cranklength="1"'), "it goes with 'cranksite'"),
+    "joint twice": (
+        tendon('<fixed><joint joint="j" coef="1"/><joint joint="j" coef="1"/></fixed>'),
+        "is in <fixed> twice"),
+    "site twice": (
+        tendon('<spatial><site site="w"/><site site="s"/><site site="s"/></spatial>'),
+        "the site 's' of .* follows itself"),
+    "last pulley": (
+        tendon('<spatial><site site="w"/><site site="s"/><pulley divisor="2"/></spatial>'),
+        "has nothing behind it"),
+    "site alone": (
+        tendon('<spatial><site site="w"/><site site="s"/><pulley divisor="2"/><site site="s"/>'
+               "</spatial>"), "has no neighbor"),
+    "medium": (model(head='<option density="-1"/>'), "it is not negative"),
     # what would make or move bodies
     "plugin": (model('<plugin plugin="p"/>'), "<plugin> in <body> is not read"),
     "flexcomp": (model("<flexcomp/>"), "<flexcomp> in <body> is not read"),

@@ -144,6 +144,7 @@ class Actuators:
             named = " and ".join(targets) or "nothing"
             message = f"{element} acts on {named}; it acts on one thing."
             raise TextError(message, place=element.place)
+        _check_sites(element, targets[0])
         if targets[0] == "body":
             message = f"{element} acts on a body by its contacts, which is not read"
             self.left_out.add(name)
@@ -166,6 +167,9 @@ class Actuators:
         limits = self.limits(element, "ctrl")
         if limits and "clampctrl" not in self.parts.settings.disabled:
             u = minimum(maximum(u, limits[0]), limits[1])
+        if not state and self.limits(element, "act") is not None:
+            message = f"{element} has 'actrange', but no activation."
+            raise TextError(message, place=element.place, hint="Give a dyntype, or no actrange.")
         return self.activation(state, law, u, element) if state else u
 
     def activation(self, state: str, law: Law, u: Any, element: Element) -> Any:
@@ -508,6 +512,18 @@ class Actuators:
         if any(x is not None and any(y is not as_expr(0) for y in x)
                for key, x in parts.items() if key != "axes"):  # fmt: skip
             self.apply(model.PointWrench(name, at, **parts))
+
+
+def _check_sites(element: Element, target: str) -> None:
+    """Rejects what only actuators at a site or of a slider-crank have, of others."""
+    for key, owner in (
+        ("refsite", "site"),
+        ("slidersite", "cranksite"),
+        ("cranklength", "cranksite"),
+    ):
+        if key in element.attributes and target != owner:
+            message = f"{element} has {key!r}, but acts on a {target}; it goes with {owner!r}."
+            raise TextError(message, place=element.place)
 
 
 def _size(turn: list[Any]) -> Any:

@@ -244,9 +244,15 @@ class Joints:
 
     def ball_limit(self, joint: model.Joint, element: Element) -> None:
         """The greatest angle of a ball: |w| of its quaternion is at least cos of half of it."""
-        if not self.is_limited(element) or not self.parts.has_limits:
+        if not self.is_limited(element):
             return
-        greatest = self.settings.angle(numbers_in(element, "range", 2, "")[1])
+        least, greatest = numbers_in(element, "range", 2, "")
+        if least:
+            message = f"'range' of {element} begins at {float(least):g}; that of a ball begins at 0"
+            raise TextError(f"{message}.", place=element.place)
+        if not self.parts.has_limits:
+            return
+        greatest = self.settings.angle(greatest)
         formula = cos(greatest / 2) - absolute(symbol(joint.coordinates[0]))
         stop = model.Unilateral(f"{joint.name} stop", formula, place=element.place)
         self.parts.contacts.append(stop)

@@ -148,6 +148,11 @@ class Law:
 
     def as_damper(self, own: Element, source: Law) -> None:
         """−kv u l̇."""
+        for key in ("kv", "ctrlrange"):
+            words = own.attributes.get(key, "").split()
+            if any(x < 0 for x in numbers_in(own, key, len(words), "")):
+                message = f"{key!r} of {own} is {own.attributes[key]}; it is not negative."
+                raise TextError(message, place=own.place)
         kv = _value(own, "kv", -source.gain[2])
         self._becomes("affine", [0, 0, -kv])
         self.attributes["ctrllimited"] = "true"
@@ -155,8 +160,8 @@ class Law:
     def as_cylinder(self, own: Element, source: Law) -> None:
         """The pressure times an area, and a bias."""
         area = _value(own, "area", source.gain[0])
-        if "diameter" in own.attributes:
-            across = number_in(own, "diameter")
+        across = number_in(own, "diameter", "-1")
+        if across >= 0:
             area = PI * (across * across / 4)
         words = own.attributes.get("bias", "").split()
         bias = [plain(x) for x in numbers_in(own, "bias", len(words), "")] or list(source.bias)

@@ -56,7 +56,7 @@ from .parts import Parts, Pose, marker_at
 from .poses import carried, fluid_drag, weights
 from .sensors import Sensors
 from .tendons import Tendon, equalities, tendons
-from .values import number
+from .values import check_long, is_true, number
 
 SHORTEST = 1e-10
 """Length of a quaternion below which it has no direction."""
@@ -261,6 +261,7 @@ class _Model:
         self.geoms = Geoms(self.settings, self.fields, meshes, HeightFields(*files))
         self.joints = Joints(self.parts)
         self.compensated: list[tuple[Element, str]] = []
+        self.moving: set[str] = set()  # bodies that a joint carries
         self.touching: list[Touching] = []
 
     def reading(self) -> Reading:
@@ -350,6 +351,9 @@ class _Model:
         parts.carried[name] = parent
         self.fields.check(element)
         joints = [self.fields.check(x) for x in (*element.all("joint"), *element.all("freejoint"))]
+        if joints or parent in self.moving:
+            self.moving.add(name)
+        self.check_moving(element, name, joints)
         self.carry(body, parent, X, joints)
         parts.bodies[name] = body
         for site in element.all("site"):
@@ -358,6 +362,23 @@ class _Model:
         if "gravcomp" in element.attributes:
             self.compensated.append((element, name))
         return name
+
+    def check_moving(self, element: Element, name: str, joints: list[Element]) -> None:
+        """Rejects planes of bodies that move, and turns after those of a ball."""
+        if name in self.moving:
+            planes = [x for x in element.all("geom") if kind_of(x) == "plane"]
+            if planes:
+                message = f"{planes[0]} is a plane on body {name!r}, which moves."
+                raise TextError(message, place=planes[0].place, hint="Take a box.")
+        kinds = [x.attributes.get("type", "hinge") for x in joints]
+        if "ball" in kinds and {"ball", "hinge"} & {*kinds[kinds.index("ball") + 1 :]}:
+            message = f"body {name!r} has a ball joint, and one that turns after it."
+            raise TextError(message, place=element.place, hint="Put a body between them.")
+        if is_true(element, "mocap") and (joints or self.parts.carried[name] != "ground"):
+            message = (
+                f"body {name!r} is led from outside ('mocap'), but does not rest in the world."
+            )
+            raise TextError(message, place=element.place)
 
     def carry(self, body: model.Body, parent: str, X: Pose, joints: list[Element]) -> None:
         """The joints of a body; between two of them moves a body without mass."""
@@ -378,6 +399,8 @@ class _Model:
     def site(self, element: Element, body: str) -> None:
         """A frame on a body; z along `fromto`."""
         self.fields.check(element)
+        if "fromto" in element.attributes:
+            check_long(element)
         name = element.attributes.get("name", "")
         if name in self.parts.sites and name:
             raise NamingError.double("sites", name, place=element.place)

@@ -105,9 +105,15 @@ def tendons(root: Element, parts: Parts) -> dict[str, Tendon]:
 def _fixed(element: Element, parts: Parts) -> model.Cable | None:
     """Σ coefficient · coordinate; MuJoCo's coordinates count from `ref`."""
     terms, offset = [], 0
+    names = [x.attributes.get("joint") for x in element.all("joint")]
     for child in element.children:
         if child.tag == "joint":
             label = parts.coordinate(child, "joint")
+            if names.count(child.get("joint")) > 1:
+                message = (
+                    f"joint {child.get('joint')!r} is in {element} twice; add its coefficients."
+                )
+                raise TextError(message, place=child.place)
             factor = plain(number_in(child, "coef"))
             terms.append((factor, model.Coordinate(label)))
             offset = offset + factor * parts.references.get(child.get("joint"), 0)
@@ -143,7 +149,25 @@ def _spatial(element: Element, parts: Parts) -> model.Cable | None:
         last = site
     if not terms:
         raise ModelError(f"{element} has no two sites on two bodies.", place=element.place)
+    _check_path(element)
     return model.Cable(tuple(terms), offset)
+
+
+def _check_path(element: Element) -> None:
+    """Rejects a path with a site alone or twice, or a pulley with nothing behind it."""
+    steps = [x for x in element.children if x.tag in ("site", "geom", "pulley")]
+    tags = ["pulley", *(x.tag for x in steps), "pulley"]
+    for k, step in enumerate(steps):
+        before, after = tags[k], tags[k + 2]
+        message = ""
+        if step.tag == "pulley" and after == "pulley":
+            message = f"a pulley of {element} has nothing behind it."
+        elif step.tag == "site" and before == after == "pulley":
+            message = f"the site {step.get('site')!r} of {element} has no neighbor."
+        elif step.tag == before == "site" and step.get("site") == steps[k - 1].get("site"):
+            message = f"the site {step.get('site')!r} of {element} follows itself."
+        if message:
+            raise TextError(message, place=step.place)
 
 
 def _acting(tendon: Tendon, parts: Parts) -> None:
