@@ -153,3 +153,19 @@ def test_the_side_of_a_cylinder_touches_an_edge_where_they_cross() -> None:
         assert place[6:9] == pytest.approx([0, -cylinder.disc, s], abs=1e-5)
         assert place[9:12] == pytest.approx(edge, abs=1e-5)
         assert place[3:6] == pytest.approx(n, abs=1e-5)
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize("lean", [0.005, 0.3])
+def test_a_rim_just_beyond_the_edge_of_a_face_is_a_point(lean: float, swapped: bool) -> None:
+    """Nothing of it is above the face: its point had the radius of the whole cylinder."""
+    cylinder, box = SHAPES["cylinder"], SHAPES["box"]
+    axis, down = np.array([np.cos(lean), 0, np.sin(lean)]), [np.sin(lean), 0, -np.cos(lean)]
+    R = np.column_stack([np.cross([0, 1, 0], axis), [0, 1, 0], axis])
+    rim = np.array([0.3 + 1e-6, 0, 0.1 + 0.01])
+    p = rim - cylinder.disc * np.array(down) + cylinder.half * axis
+    pair = ("pair", box, cylinder) if swapped else ("pair", cylinder, box)
+    R, p = (R.T, -R.T @ p) if swapped else (R, p)
+    (places,) = places_along([pair], np.array([[*R.ravel(), *p]]))[:, 0]
+    places = places[np.any(places[:, :6], axis=1)]
+    assert gaps(places, R, p, R) == pytest.approx([0.01], abs=1e-8)

@@ -77,6 +77,9 @@ def touch_points(first: i64, second: i64, bodies: Bodies, ask: Question) -> f64:
     else:
         single_point(one, other, bodies, ask)
     if ask.points == 0:
+        # a rim or the line of a cylinder's side that was cut away had a radius of its own
+        ask.reach = one.radius
+        ask.reach_second = other.radius
         single_point(one, other, bodies, ask)
     return distance
 
