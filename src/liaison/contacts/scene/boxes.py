@@ -5,7 +5,10 @@ separation determines what touches: a face, with the opposite face of the other 
 outline (up to eight points), or two edges. Each point is fixed on the bodies, so that its gap is a
 smooth function of their poses for the rest of the step.
 
-Public names: box_at, along, meet, added, on_body, POINTS.
+Boxes along the axes of the ground, around all that may touch during a step, are here as well.
+
+Public names: box_at, along, meet, added, on_body, swept_box, swept_solid, center, grown, overlap,
+POINTS.
 
 Source: GOTT96 §5 (separating axes of boxes); SH74 (clipping); docs/theory/time_stepping.md.
 """
@@ -18,13 +21,17 @@ from liaison.program.loops.language import f64, flat, i64, loop, ptr
 from liaison.program.loops.records import Rows
 
 from .bodies import rotation
-from .layout import EDGE_EDGE, POINT_FACE, Oriented, Pose, World
+from .layout import EDGE_EDGE, POINT_FACE, Collider, Extent, Oriented, Pose, World
 
 POINTS = 8
 """Points of a polygon of four corners cut by four lines, at most."""
 
 PREFERRED = 1e-3
 """Part of the smallest half size by which edges must be farther apart than faces to be taken."""
+
+LEFT = 0.5
+"""Part of the margin by which a body may be nearer to the side of its box than it was: in all three
+directions at once it is within the margin of where planes were looked at."""
 
 PARALLEL = 1e-4  # square of the sine of the angle between edges below which they have no product
 
@@ -291,3 +298,86 @@ def inside(box: Oriented, i: i64, way: f64, p: ptr) -> f64:
     for x in range(3):
         total += way * box.axes[x, i] * (p[x] - box.center[x])
     return float(total)
+
+
+@loop
+def swept_box(ball: Collider, box: Extent, world: World) -> None:
+    """The box around a ball at the beginning and at the end of the free step, with a margin."""
+    before = world.before
+    after = world.after
+    center(world.pose[ball.body], ball, before, world)
+    center(world.end[ball.body], ball, after, world)
+    for j in range(3):
+        wide = ball.radius + world.margin
+        box.low[j] = min(before[j], after[j]) - wide
+        box.high[j] = max(before[j], after[j]) + wide
+
+
+@loop
+def swept_solid(i: i64, box: Extent, world: World) -> None:
+    """The same around a box."""
+    solid = world.box[0]
+    for end in range(2):
+        box_at(i, world.pose if end == 0 else world.end, solid, world)
+        for j in range(3):
+            wide = world.margin
+            for a in range(3):
+                wide += abs(solid.axes[j, a]) * solid.half[a]
+            low = solid.center[j] - wide
+            high = solid.center[j] + wide
+            box.low[j] = low if end == 0 else min(box.low[j], low)
+            box.high[j] = high if end == 0 else max(box.high[j], high)
+
+
+@loop
+def center(pose: Pose, ball: Collider, out: ptr, world: World) -> None:
+    """Where the center of a ball is."""
+    c = ball.center
+    if c[0] == 0.0 and c[1] == 0.0 and c[2] == 0.0:
+        for j in range(3):
+            out[j] = pose.place[j]
+    else:
+        R = world.R
+        rotation(pose.turn, flat(R))
+        for j in range(3):
+            out[j] = pose.place[j] + R[j, 0] * c[0] + R[j, 1] * c[1] + R[j, 2] * c[2]
+
+
+@loop
+def grown(world: World) -> i64:
+    """Boxes around their bodies at the end of the step as well; 1 if one nearly left its box.
+
+    Boxes as they were are behind all others.
+    """
+    count = world.balls + world.boxes + world.terrains
+    left = 0
+    for i in range(count):
+        box = world.extent[i]
+        was = world.extent[count + i]
+        for j in range(3):
+            was.low[j] = box.low[j]
+            was.high[j] = box.high[j]
+        if i < world.balls:
+            swept_box(world.collider[i], box, world)
+        elif i < world.balls + world.boxes:
+            swept_solid(i, box, world)
+        for j in range(3):
+            below = was.low[j] - box.low[j]
+            above = box.high[j] - was.high[j]
+            left = 1 if max(below, above) > LEFT * world.margin else left
+            box.low[j] = min(box.low[j], was.low[j])
+            box.high[j] = max(box.high[j], was.high[j])
+    for i in range(count if left == 0 else 0):
+        for j in range(3):
+            world.extent[i].low[j] = world.extent[count + i].low[j]
+            world.extent[i].high[j] = world.extent[count + i].high[j]
+    return left
+
+
+@loop
+def overlap(a: Extent, b: Extent) -> i64:
+    """1 if two boxes along the axes overlap."""
+    for k in range(3):
+        if a.low[k] > b.high[k] or b.low[k] > a.high[k]:
+            return 0
+    return 1

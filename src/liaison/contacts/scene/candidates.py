@@ -3,7 +3,8 @@
 Broad phase: which boxes overlap, by sweeping over them in the order of their left sides. A height
 field is one of these boxes that does not move.
 
-Public names: candidates, gathered, near_pairs, near_share, law_of, sweep_and_prune, NEAR.
+Public names: candidates, gathered, join_thrown, near_pairs, near_share, law_of, sweep_and_prune,
+NEAR.
 
 Source: docs/theory/time_stepping.md; COH95 §3 (sort and sweep with coherence between steps).
 """
@@ -13,19 +14,28 @@ from __future__ import annotations
 from liaison.contacts.convex.layout import Bodies
 from liaison.contacts.convex.manifold import cylinder_end, touch_points
 from liaison.contacts.convex.rods import axis_ends, lying_points, nearest_on_rod, rod_points
-from liaison.program.loops.language import at, flat, i64, iptr, loop, ptr, written
+from liaison.program.loops.language import at, f64, i64, iptr, loop, ptr, written
 from liaison.program.loops.records import Rows
 from liaison.simulation.steps.layout import CROWDED, GOOD, Entries
 
-from .bodies import rotation
-from .boxes import added, along, box_at, meet, on_body
+from .boxes import (
+    added,
+    along,
+    box_at,
+    center,
+    grown,
+    meet,
+    on_body,
+    overlap,
+    swept_box,
+    swept_solid,
+)  # fmt: skip
 from .islands import begin_shares, end_shares
 from .layout import (
     BALL_BALL,
     BALL_BOX,
     BALL_PLANE,
     POINT_FACE,
-    Collider,
     Crew,
     Extent,
     Island,
@@ -283,13 +293,7 @@ def gathered(e: Entries, count: i64, world: World) -> i64:
     if count < 0:
         return CROWDED
     for c in range(count):
-        first = world.near[c].first
-        second = world.near[c].second
-        if second >= wide:
-            k = second - wide
-            if law_of(-1 - flat_planes - k, first, world) >= 0 and on_field(first, k, world) == 0:
-                return CROWDED
-        elif law_of(first, second, world) >= 0 and come_near(first, second, world) == 0:
+        if pair_added(world.near[c], world) == 0:
             return CROWDED
     for i in range(world.colliders):
         if i < world.balls or i >= wide:
@@ -306,6 +310,87 @@ def gathered(e: Entries, count: i64, world: World) -> i64:
 
 
 @loop
+def pair_added(pair: Pair, world: World) -> i64:
+    """Candidates of two boxes that overlap; 0 where there is no room."""
+    first = pair.first
+    second = pair.second
+    k = second - world.balls - world.boxes
+    if k >= 0:
+        one = -1 - (world.planes - world.terrains) - k
+        return 1 if law_of(one, first, world) < 0 else int(on_field(first, k, world))
+    return 1 if law_of(first, second, world) < 0 else int(come_near(first, second, world))
+
+
+@loop
+def join_thrown(e: Entries, world: World) -> i64:
+    """Candidates of what impulses throw bodies at, behind those there are; GOOD, or CROWDED.
+
+    Boxes are those of free motion; bodies at the end of the step may have left theirs.
+    """
+    if grown(world) == 0:
+        return GOOD
+    count = world.balls + world.boxes + world.terrains
+    begin = world.candidates
+    pairs = sweep_and_prune(
+        count, world.extent, world.order, world.capacity, world.near, world.sorted
+    )
+    world.near_pairs = max(pairs, 0)
+    has_room = 1 if pairs >= 0 else 0
+    for c in range(pairs):
+        pair = world.near[c]
+        one = world.extent[count + pair.first]
+        is_new = 1 - overlap(one, world.extent[count + pair.second])
+        field = pair.second - world.balls - world.boxes
+        if field >= 0:
+            # the box of a height field is large: a body may be in it far from any place
+            is_new = 1 - is_noted(world.terrains - world.planes - 1 - field, pair.first, world)
+        if has_room == 1 and is_new == 1:
+            has_room = pair_added(pair, world)
+    for j in range(world.planes - world.terrains):
+        for i in range(world.colliders):
+            if has_room == 1 and law_of(-1 - j, i, world) >= 0:
+                has_room = thrown_on_plane(e, i, j, count, world)
+    for c in range(begin, world.candidates):
+        world.candidate[c].is_active = 0
+    return GOOD if has_room == 1 else CROWDED
+
+
+@loop
+def thrown_on_plane(e: Entries, i: i64, j: i64, count: i64, world: World) -> i64:
+    """Adds a collider that is thrown at a plane nobody looked at; 0 where there is no room."""
+    wide = world.balls + world.boxes
+    if i < world.balls or i >= wide:
+        if plane_gap(e, i, j, world.end, world) > world.margin:
+            return 1
+        if is_noted(-1 - j, i, world) == 1:
+            return 1
+        return int(noted(BALL_PLANE, -1 - j, i, world.plane[j].floats, 4, world))
+    if is_of_hull(i, world) == 0 or world.form[i - world.balls] >= 0:
+        return 1
+    was_far = 1 if lowest_over(j, world.extent[count + i], world) > world.margin else 0
+    return int(drum_on_plane(i, j, world)) if was_far == 1 else 1
+
+
+@loop
+def is_noted(first: i64, second: i64, world: World) -> i64:
+    """1 if two colliders, or a plane and one, are candidates."""
+    for c in range(world.candidates):
+        if world.candidate[c].first == first and world.candidate[c].second == second:
+            return 1
+    return 0
+
+
+@loop
+def lowest_over(j: i64, extent: Extent, world: World) -> f64:
+    """How far a box is above a plane."""
+    plane = world.plane[j]
+    lowest = -plane.d
+    for a in range(3):
+        lowest += min(plane.normal[a] * extent.low[a], plane.normal[a] * extent.high[a])
+    return float(lowest)
+
+
+@loop
 def drum_on_plane(i: i64, j: i64, world: World) -> i64:
     """Adds the points at which a cylinder or capsule may touch a plane; 0 where there is no room.
 
@@ -313,11 +398,7 @@ def drum_on_plane(i: i64, j: i64, world: World) -> i64:
     elsewhere points of the rim that looks at the plane, the lowest of them first.
     """
     plane = world.plane[j]
-    extent = world.extent[i]
-    lowest = -plane.d - world.margin
-    for a in range(3):
-        lowest += min(plane.normal[a] * extent.low[a], plane.normal[a] * extent.high[a])
-    if lowest > 0.0:
+    if lowest_over(j, world.extent[i], world) > world.margin:
         return 1
     box = world.box[0]
     ask = world.ask[0]
@@ -543,59 +624,18 @@ def noted(kind: i64, first: i64, second: i64, what: ptr, size: i64, world: World
 
 
 @loop
-def swept_box(ball: Collider, box: Extent, world: World) -> None:
-    """The box around a ball at the beginning and at the end of the free step, with a margin."""
-    before = world.before
-    after = world.after
-    center(world.pose[ball.body], ball, before, world)
-    center(world.end[ball.body], ball, after, world)
-    for j in range(3):
-        wide = ball.radius + world.margin
-        box.low[j] = min(before[j], after[j]) - wide
-        box.high[j] = max(before[j], after[j]) + wide
-
-
-@loop
-def swept_solid(i: i64, box: Extent, world: World) -> None:
-    """The same around a box."""
-    solid = world.box[0]
-    for end in range(2):
-        box_at(i, world.pose if end == 0 else world.end, solid, world)
-        for j in range(3):
-            wide = world.margin
-            for a in range(3):
-                wide += abs(solid.axes[j, a]) * solid.half[a]
-            low = solid.center[j] - wide
-            high = solid.center[j] + wide
-            box.low[j] = low if end == 0 else min(box.low[j], low)
-            box.high[j] = high if end == 0 else max(box.high[j], high)
-
-
-@loop
-def center(pose: Pose, ball: Collider, out: ptr, world: World) -> None:
-    """Where the center of a ball is."""
-    c = ball.center
-    if c[0] == 0.0 and c[1] == 0.0 and c[2] == 0.0:
-        for j in range(3):
-            out[j] = pose.place[j]
-    else:
-        R = world.R
-        rotation(pose.turn, flat(R))
-        for j in range(3):
-            out[j] = pose.place[j] + R[j, 0] * c[0] + R[j, 1] * c[1] + R[j, 2] * c[2]
-
-
-@loop
 def plane_is_near(e: Entries, i: i64, j: i64, world: World) -> i64:
     """1 if a ball or point is within the margin of a plane at either end of the free step."""
+    before = plane_gap(e, i, j, world.pose, world)
+    return 1 if min(before, plane_gap(e, i, j, world.end, world)) <= world.margin else 0
+
+
+@loop
+def plane_gap(e: Entries, i: i64, j: i64, poses: Rows[Pose], world: World) -> f64:
+    """The gap of a ball or point and a plane, bodies being at `poses`."""
     ball = world.collider[i].floats
     plane = world.plane[j].floats
-    body = world.collider[i].body
     out = world.out
-    pairs = PairEntries(e.others)
-    pose = world.pose[body].floats
-    pairs.ball_plane_gap(0.0, pose, pose, ball, plane, ball, out, out)
-    before = out[0]
-    pose = world.end[body].floats
-    pairs.ball_plane_gap(0.0, pose, pose, ball, plane, ball, out, out)
-    return 1 if min(before, out[0]) <= world.margin else 0
+    pose = poses[world.collider[i].body].floats
+    PairEntries(e.others).ball_plane_gap(0.0, pose, pose, ball, plane, ball, out, out)
+    return float(out[0])

@@ -168,7 +168,7 @@ def stand(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
         run.phase = SAMPLING
         return GOOD
     world = World(run.beside)
-    place(scratch, world)
+    place(e, scratch, world)
     for i in range(world.bodies):
         pose = world.end[i].floats
         for j in range(7):

@@ -507,7 +507,7 @@ class World(Record):
     law_between: iptr = sized("classes", "classes")
 
     # what may touch, and what does
-    extent: Rows[Extent] = rows("balls + boxes + terrains")
+    extent: Rows[Extent] = rows("2 * (balls + boxes + terrains)")  # then those of before
     order: iptr = sized("balls + boxes + terrains")
     sorted: ptr = sized("5 * (balls + boxes + terrains + 8) + 5")  # sides of boxes in that order
     near: Rows[Pair] = rows("capacity")

@@ -17,8 +17,9 @@ from liaison.program.loops.records import Rows
 from liaison.simulation.steps.layout import GOOD, Entries, Run
 
 from .bodies import copy_twists, free_bodies, move, moved_pose, spin_again
+from .boxes import center
 from .candidates import NEAR as NEAR_BOXES
-from .candidates import center, gathered, law_of, near_pairs, near_share
+from .candidates import gathered, join_thrown, law_of, near_pairs, near_share
 from .islands import (
     MANY,
     MORE_TRIES,
@@ -361,15 +362,22 @@ def is_passed(first: i64, second: i64, world: World) -> i64:
 
 @loop
 def relative_way(first: i64, second: i64, world: World) -> f64:
-    """How far the body of a collider goes in the step, seen from that of another."""
+    """How far the body of a collider goes in the step, seen from that of another.
+
+    Twice as far as to the middle of the step, where normals are taken: what is thrown back from
+    behind another body ends near its beginning.
+    """
     one = world.collider[first].body
     other = world.collider[second].body
     apart = 0.0
+    middle = 0.0
     for j in range(3):
-        step = world.end[one].place[j] - world.pose[one].place[j]
-        step -= world.end[other].place[j] - world.pose[other].place[j]
+        begin = world.pose[one].place[j] - world.pose[other].place[j]
+        step = world.end[one].place[j] - world.end[other].place[j] - begin
         apart += step * step
-    return sqrt(apart)
+        step = world.mid[one].place[j] - world.mid[other].place[j] - begin
+        middle += 4.0 * step * step
+    return sqrt(max(apart, middle))
 
 
 @loop
@@ -470,7 +478,9 @@ def is_kept_apart(first: i64, second: i64, world: World) -> i64:
             acts = 1
             normal = contact.rows[3, 3:]
             before = height_over(first, second, world.pose, normal, world)
-            if before * height_over(first, second, world.end, normal, world) < 0.0:
+            middle = height_over(first, second, world.mid, normal, world)
+            after = height_over(first, second, world.end, normal, world)
+            if min(before * middle, before * after) < 0.0:
                 return 0
     return acts
 
@@ -499,16 +509,16 @@ def attempt(e: Entries, scratch: ptr, world: World) -> i64:
     activate(world.touch, 0, BEFORE, scratch, world)
     activate(0.0, 1, AFTER, scratch, world)
     for _ in range(SPUN):
-        find_impulses(scratch, world)
-        if world.contacts == 0 or spin_again(world) == 0:
+        status = find_impulses(e, scratch, world)
+        if status != GOOD or world.contacts == 0 or spin_again(world) == 0:
             break
         keep_impulses(world)
-    return GOOD
+    return status
 
 
 @loop
-def find_impulses(scratch: ptr, world: World) -> None:
-    """Impulses of what is active, and of what they close."""
+def find_impulses(e: Entries, scratch: ptr, world: World) -> i64:
+    """Impulses of what is active, and of what they close; GOOD, or CROWDED."""
     for _ in range(AGAIN):
         contacts_at(MIDWAY, scratch, world)
         guess(world)
@@ -517,13 +527,15 @@ def find_impulses(scratch: ptr, world: World) -> None:
         world.touching = world.contacts
         world.most = max(world.most, world.contacts)
         move(world.next, world.end, world)
-        if activate(-world.depth, 1, AFTER, scratch, world) == 0:
-            break
+        status = join_thrown(e, world) if world.contacts > 0 else GOOD
+        if status != GOOD or activate(-world.depth, 1, AFTER, scratch, world) == 0:
+            return status
         keep_impulses(world)  # those that join begin with none, the others with what they have
+    return GOOD
 
 
 @loop
-def place(scratch: ptr, world: World) -> None:
+def place(e: Entries, scratch: ptr, world: World) -> None:
     """Bodies at the end of the step out of each other, by the shortest way."""
     allowed = world.depth if world.touching <= FEW else MANY * world.depth
     worst = deepest(scratch, world)
@@ -545,6 +557,8 @@ def place(scratch: ptr, world: World) -> None:
         solve_islands(PLACES, scratch, world)
         for i in range(world.bodies):
             moved_pose(1.0, world.end[i], world.next[i], world.end[i])
+        # what they are pushed at; where there is no room for it the next step finds it
+        join_thrown(e, world)
         worst = deepest(scratch, world)
     world.penetration = worst
     world.worst_depth = max(world.worst_depth, worst)

@@ -115,8 +115,14 @@ def way_of(body: i64, box: Oriented, world: World) -> f64:
         step = box.center[a] - world.mid[body].place[a]
         arm += step * step
     size = box.half[0] + box.half[1] + box.half[2]
-    return float(world.h * max(speed_of(body, world.speed, sqrt(arm) + size),
-                               speed_of(body, world.free, sqrt(arm) + size)))  # fmt: skip
+    way = world.h * max(speed_of(body, world.speed, sqrt(arm) + size),
+                        speed_of(body, world.free, sqrt(arm) + size))  # fmt: skip
+    # of a body that impulses throw, twice from the middle of the step to its end
+    thrown = 0.0
+    for a in range(3):
+        step = world.end[body].place[a] - world.mid[body].place[a]
+        thrown += step * step
+    return float(max(way, 2.0 * sqrt(thrown)))
 
 
 @loop

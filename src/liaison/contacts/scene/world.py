@@ -151,7 +151,7 @@ def world_of(model: SceneModel, capacity: int, room: Callable[[int], Words] | No
     fill(world.plane, Plane, normal=plane[:, :3], d=plane[:, 3], surface=laws.planes)
     for place, one in zip(world.ground, grids, strict=True):
         place.R[:], place.p[:] = one.R, one.p
-    fill(world.extent, Extent, body=[*owner[:wide], *[-1] * len(grids)])
+    fill(world.extent, Extent, body=[*owner[:wide], *[-1] * len(grids)] * 2)
     _set_options(model, world)
     return world
 

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 from math import sqrt
 
-from liaison.contacts.scene.candidates import plane_is_near, swept_box, swept_solid
-from liaison.contacts.scene.layout import Extent, World
+from liaison.contacts.scene.boxes import overlap, swept_box, swept_solid
+from liaison.contacts.scene.candidates import plane_is_near
+from liaison.contacts.scene.layout import World
 from liaison.contacts.scene.terrain import field_extents
 from liaison.program.loops.language import at, f64, flat, i64, loop, ptr
 from liaison.program.loops.records import words_of
@@ -252,15 +253,6 @@ def are_near(i: i64, j: i64, world: World, w: Block) -> i64:
     a = world.extent[i]
     b = world.extent[j]
     return int(overlap(a, b))
-
-
-@loop
-def overlap(a: Extent, b: Extent) -> i64:
-    """1 if two boxes along the axes overlap."""
-    for k in range(3):
-        if a.low[k] > b.high[k] or b.low[k] > a.high[k]:
-            return 0
-    return 1
 
 
 @loop
