@@ -242,6 +242,10 @@ BAD = {
         model('<site type="box" pos="1 2 3" fromto="0 0 0 1 1 1"/>'), "both 'fromto' and 'pos'"),
     "activation of none": (drive("motor", 'joint="j" actrange="-1 1"'), "no activation"),
     "damper that drives": (drive("damper", 'joint="j" kv="-1" ctrlrange="0 1"'), "not negative"),
+    "damper by its class": (
+        model(more='<actuator><damper joint="j" ctrlrange="0 1"/></actuator>',
+              head='<default><general gaintype="affine" gainprm="0 0 2"/></default>'),
+        "'kv' of <damper> is -2"),
     "damper that may drive": (drive("damper", 'joint="j" ctrlrange="-1 1"'), "not negative"),
     "refsite of a joint": (drive("motor", 'joint="j" refsite="s"'), "it goes with 'site'"),
     "crank of a joint": (drive("motor", 'joint="j" cranklength="1"'), "it goes with 'cranksite'"),

@@ -7,6 +7,7 @@ import liaison
 from liaison.errors import ReadingWarning
 from liaison.expr import evaluate, symbol
 from liaison.formats import reading_of_mjcf
+from liaison.model.values import floats
 
 BODY = '<body name="{name}" pos="{pos}"><freejoint name="{name}"/><geom size="0.1"/></body>'
 WELD = '<weld body1="world" body2="b" relpose="0 0 1 1 -0.3 0 0"/>'
@@ -39,6 +40,20 @@ def test_a_weld_elsewhere_moves_its_body_and_no_other(tmp_path):
     assert len(notes) == 1
     assert "b.qx = -0.2873, not 0" in notes[0]
     assert "c." not in notes[0]
+
+
+def test_a_weld_holds_the_anchor_where_its_pose_says():
+    """Source: MuJoCo 4.0, where the anchor of b comes to rest at (1, 2, 3) in the axes of a."""
+    bodies = BODY.format(name="a", pos="0 0 1") + BODY.format(name="b", pos="1 1 1")
+    weld = '<weld body1="a" body2="b" anchor="0.1 0.2 0.3" relpose="1 2 3 0.8 0.6 0 0"/>'
+    text = f"<mujoco><worldbody>{bodies}</worldbody><equality>{weld}</equality></mujoco>"
+    joint = reading_of_mjcf(text).mechanism.joints[-1]
+    near, far = joint.predecessor, joint.successor
+    assert (near.body, far.body) == ("a", "b")
+    assert floats(near.p, {}) == pytest.approx((1, 2, 3))
+    assert floats(far.p, {}) == pytest.approx((0.1, 0.2, 0.3))
+    R = floats(near.R, {}) @ floats(far.R, {}).T
+    assert np.allclose(R, [[1, 0, 0], [0, 0.28, -0.96], [0, 0.96, 0.28]])
 
 
 def test_tendons_are_equal_from_where_they_are_described():

@@ -148,12 +148,13 @@ class Law:
 
     def as_damper(self, own: Element, source: Law) -> None:
         """−kv u l̇."""
-        for key in ("kv", "ctrlrange"):
-            words = own.attributes.get(key, "").split()
-            if any(x < 0 for x in numbers_in(own, key, len(words), "")):
-                message = f"{key!r} of {own} is {own.attributes[key]}; it is not negative."
-                raise TextError(message, place=own.place)
         kv = _value(own, "kv", -source.gain[2])
+        words = own.attributes.get("ctrlrange", "").split()
+        ends = numbers_in(own, "ctrlrange", len(words), "")
+        for key, least in (("kv", kv), ("ctrlrange", min(ends, default=0))):
+            if least < 0:
+                message = f"{key!r} of {own} is {float(least):g}; it is not negative."
+                raise TextError(message, place=own.place)
         self._becomes("affine", [0, 0, -kv])
         self.attributes["ctrllimited"] = "true"
 

@@ -284,9 +284,10 @@ def _bodies(element: Element, parts: Parts) -> tuple[model.Marker, model.Marker]
         q = compose(*between, identity(), p)[1]
         return marker_at(first, identity(), p), marker_at(second, identity(), q)
     pose = numbers_in(element, "relpose", 7, "0 1 0 0 0 0 0")
-    if any(pose[3:]):  # of the second body, expressed in the first
+    if any(pose[3:]):  # of the second body's axes at its anchor, expressed in the first
         X = parts.settings.by_quaternion(pose[3:]), array(pose[:3])
-        return marker_at(first, *X), model.Marker(second)
+        p = array(numbers_in(element, "anchor", 3, "0 0 0"))
+        return marker_at(first, *X), marker_at(second, identity(), p)
     return model.Marker(first), marker_at(second, *between)
 
 
