@@ -242,6 +242,10 @@ BAD = {
         model('<site type="box" pos="1 2 3" fromto="0 0 0 1 1 1"/>'), "both 'fromto' and 'pos'"),
     "activation of none": (drive("motor", 'joint="j" actrange="-1 1"'), "no activation"),
     "damper that drives": (drive("damper", 'joint="j" kv="-1" ctrlrange="0 1"'), "not negative"),
+    "sites and bodies": (
+        held('<connect site1="w" site2="s" body1="a"/>'), "both 'site1' and 'body1'"),
+    "defaults twice": (
+        model(head="<default><geom/><joint/><geom/></default>"), "<default> has two <geom>"),
     "damper by its class": (
         model(more='<actuator><damper joint="j" ctrlrange="0 1"/></actuator>',
               head='<default><general gaintype="affine" gainprm="0 0 2"/></default>'),

@@ -262,6 +262,10 @@ def _loop(element: Element, parts: Parts, tendons: dict[str, Tendon]) -> None:
     )
     kind = model.Spherical() if element.tag == "connect" else model.Fixed()
     between = _sites if "site1" in element.attributes else _bodies
+    both = [x for x in ("body1", "body2", "anchor", "relpose") if x in element.attributes]
+    if between is _sites and both:
+        message = f"{element} has both 'site1' and {both[0]!r}; it takes sites or bodies."
+        raise TextError(message, place=element.place)
     parts.loops.append(model.Joint(name, kind, *between(element, parts), place=element.place))
 
 

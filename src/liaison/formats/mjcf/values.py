@@ -277,7 +277,12 @@ def _collect(
     name = element.attributes.get("class", "main")
     inherited = {tag: dict(attributes) for tag, attributes in classes.get(parent, {}).items()}
     outer, drives = actuators[parent], []
+    tags: set[str] = set()
     for child in element.children:
+        if child.tag in tags:
+            message = f"{element} has two {child}; it takes one."
+            raise TextError(message, place=child.place)
+        tags |= {child.tag} - {"default"}
         if child.tag in ACTUATORS:
             drives.append((child.tag, child.attributes))
         elif child.tag != "default":
