@@ -88,7 +88,7 @@ BAD = {
     "gain_of_torque": (robot(), {"motors": "torque", "damping": 3}, "without motors"),
     "stiff_velocity": (robot(), {"motors": "velocity", "stiffness": 3}, "no stiffness"),
     "negative_gain": (robot(), MOTORS | {"damping": -3}, "not negative"),
-    "nan_gain": (robot(), MOTORS | {"stiffness": float("nan")}, "not negative"),
+    "nan_gain": (robot(), MOTORS | {"stiffness": float("nan")}, "finite number"),
     "gear_zero": (gear("<mechanicalReduction>0</mechanicalReduction>"), {}, "never move"),
     "gear_word": (gear("<mechanicalReduction>big</mechanicalReduction>"), {}, "no finite number"),
     "gear_empty": (gear("<mechanicalReduction/>"), {}, "no finite number"),

@@ -136,10 +136,23 @@ def _height(text: str) -> Any:
 
 
 def _pose(texts: list[str]) -> Any:
-    """JOINT=VALUE as numbers by joint, or the one name of a pose."""
+    """JOINT=VALUE as positions by joint, or the one name of a pose."""
     if len(texts) == 1 and "=" not in texts[0]:
         return texts[0]
-    return numbers_by_name("--pose", texts, {})
+    return _positions("--pose", texts)
+
+
+def _positions(option: str, texts: list[str]) -> dict[str, Any]:
+    """JOINT=VALUE as numbers in SI, or texts with the SI unit of what was written.
+
+    Whether a unit is that of its joint is known where the robot is read.
+    """
+    numbers = numbers_by_name(option, texts, {})
+    units = {}
+    for text in texts:
+        name, _, value = text.partition("=")
+        units[name.strip()] = read_value(value.strip())[1]
+    return {name: f"{x!r} {units[name]}" if units[name] else x for name, x in numbers.items()}
 
 
 def mechanism_asked(asked: StudyFile) -> Given:
@@ -149,7 +162,7 @@ def mechanism_asked(asked: StudyFile) -> Given:
     options = dict(asked.robot)
     if isinstance(options.get("pose"), dict):
         texts = [f"{name}={value}" for name, value in options["pose"].items()]
-        options["pose"] = numbers_by_name("pose", texts, {})
+        options["pose"] = _positions("pose", texts)
     return with_notes(reading(asked.mechanism, **options))
 
 

@@ -17,6 +17,7 @@ from liaison.model.checks import idle_relations
 from .ground import plane_height, standing
 from .guard import Reading
 from .guard import data_of as data_of
+from .quantities import plain_numbers
 
 SUFFIXES = (".lsd", ".urdf", ".mjcf", ".xml")
 
@@ -38,7 +39,8 @@ class ReadKeywords(TypedDict, total=False):
         limits: of URDF and MJCF: stops at the ends of ranges; of URDF True with motors or a
             ground, of MJCF True.
         motors: of URDF: "torque", "velocity" or "position": what the motors follow. None.
-        stiffness: of motors that follow positions [N·m/rad, N/m]; all effort at 0.2 rad, 2 cm.
+        stiffness: of motors that follow positions [N·m/rad, N/m], or a text such as
+            "20 N*m/rad"; all effort at 0.2 rad, 2 cm.
         damping: of motors [N·m·s/rad, N·s/m]; stiffness times 50 ms.
         ground: a plane that shapes touch, True or its height [m]: of URDF collision shapes, of
             MJCF geoms, by whose classes contacts are read, of LSD shapes of what moves. None.
@@ -49,8 +51,8 @@ class ReadKeywords(TypedDict, total=False):
         decompose: of URDF with self_collision and MJCF with contacts: meshes touch each other by
             their convex parts, True or how many at most (16); needs the extra `meshes`. False.
         srdf: of URDF: path or text of its SRDF file.
-        pose: of URDF: where joints start, by name ("*_knee" for all such) [rad, m]; or the name of
-            a group state of the SRDF file.
+        pose: of URDF: where joints start, by name ("*_knee" for all such) [rad, m], or texts such
+            as "20 deg"; or the name of a group state of the SRDF file.
         package_root: of URDF: folder with the packages that `package://` names.
     """
 
@@ -118,14 +120,14 @@ def reading(source: str | Path, **options: Unpack[ReadKeywords]) -> Reading:
         >>> liaison.reading("examples/pendulum.lsd").mechanism.name
         'pendulum'
     """
-    text = str(source)
+    text, words = str(source), plain_numbers(options)
     if isinstance(source, Path) or _is_path(text):
-        return _read_file(Path(source), dict(options))
+        return _read_file(Path(source), words)
     if text.lstrip().startswith("<"):
-        return _read_xml(text.encode(), dict(options))
+        return _read_xml(text.encode(), words)
     OptionError.check("reading LSD", options, ("file", "folder", *OF_LSD))
-    mechanism = read_lsd(text, options.get("file", "text"), folder=options.get("folder"))
-    return _noted(mechanism, options.get("ground"), options.get("friction"))
+    mechanism = read_lsd(text, words.get("file", "text"), folder=words.get("folder"))
+    return _noted(mechanism, words.get("ground"), words.get("friction"))
 
 
 def _noted(mechanism: Mechanism, ground: Any, friction: Any) -> Reading:

@@ -18,7 +18,7 @@ name_in, inside, lowest, KINDS.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypedDict, final
@@ -30,6 +30,7 @@ from liaison.errors import LiaisonError, ModelError, NamingError, OptionError, T
 from liaison.expr import symbol
 from liaison.formats.ground import GRIP, plane_height
 from liaison.formats.poses import rows_of
+from liaison.formats.quantities import UNITS, number_of
 from liaison.model.values import floats
 
 from .inertias import Placing, moved
@@ -107,7 +108,7 @@ class Equipment:
             raise NamingError.unknown("kind of motors", self.motors, KINDS)
         for word in ("stiffness", "damping", "friction", "restitution"):
             value = getattr(self, word)
-            if value is not None and not value >= 0:
+            if value is not None and number_of(value, word, UNITS[word]) < 0:
                 raise OptionError(f"{word} = {value}: it must be a number, and not negative.")
         for word in ("stiffness", "damping"):
             if getattr(self, word) is not None and self.motors in ("", "torque"):
@@ -325,9 +326,8 @@ def motors_of(
         called = f"{joint.name}.{word}"
         default = starts.get(joint.name, 0) if word == "target" else 0
         inputs.append(model.Input(called, unit, default, place=joint.place))
-        values = {word: symbol(called)} | _gains(
-            limit, turns, equipment, inertias.get(joint.name, 0.0)
-        )
+        own = _own_gains(equipment, joint.name, turns)
+        values = {word: symbol(called)} | _gains(limit, turns, own, inertias.get(joint.name, 0.0))
         if limit.effort:
             values["limit"] = limit.effort
             values |= {"no_load": limit.velocity} if limit.velocity else {}
@@ -348,6 +348,16 @@ _INPUTS = {
     ("position", False): ("target", "m"),
 }
 """Kind of a motor, and whether its joint turns -> the field its input stands for, and its unit."""
+
+
+def _own_gains(equipment: Equipment, joint: str, turns: bool) -> Equipment:
+    """Gains of a joint's motor as numbers; a text has the unit of a joint that turns, or slides."""
+    gains = {
+        word: number_of(value, f"{word} of the motor of {joint!r}", [UNITS[word][not turns]])
+        for word in ("stiffness", "damping")
+        if isinstance(value := getattr(equipment, word), str)
+    }
+    return replace(equipment, **gains) if gains else equipment
 
 
 def _gains(limit: Limits, turns: bool, equipment: Equipment, inertia: float) -> dict[str, Any]:

@@ -12,20 +12,23 @@ as held.
 A joint that mimics another, q = ratio · q_other + offset, starts where that puts it. Posed itself,
 it puts the joint that it follows there: q_other = (q − offset) / ratio.
 
-Public names: posed, led, Placing, placing_of, with_followers, joint_inertias, moved.
+Public names: posed, check_no_circle, led, Placing, placing_of, with_followers, joint_inertias,
+moved.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import liaison.model as model
 from liaison.errors import ModelError, NamingError
+from liaison.formats.quantities import number_of
 from liaison.model.values import floats
 
 SINGULAR = 1e-12
@@ -36,24 +39,77 @@ SLACK = Fraction(1, 10_000)
 
 
 def posed(
-    pose: Mapping[str, Any], names: Collection[str], couplings: Iterable[model.Coupling]
+    pose: Mapping[str, Any], joints: Sequence[model.Joint], couplings: Iterable[model.Coupling]
 ) -> dict[str, Fraction]:
     """Positions by joint, from words such as "*_knee".
 
-    A word that stands for several joints leaves out those that mimic others.
+    A word that stands for several joints leaves out those that mimic others, and those of several
+    coordinates.
+
+    Args:
+        pose: numbers [rad, m], or texts with units.
+        joints: of the robot.
+        couplings: joints that mimic others.
 
     Raises:
         NamingError: a word that no joint has.
+        ModelError: a word for joints of several coordinates alone, or of none.
+        ArgumentError: what is no number, or has a unit of another kind.
     """
     following = {x.coordinate for x in couplings}
+    single = {x.name: x for x in joints if x.type.nq == 1}
     values: dict[str, Fraction] = {}
     for word, x in pose.items():
-        meant = [name for name in names if fnmatchcase(name, word)]
+        meant = [name for name in single if fnmatchcase(name, word)]
         if not meant:
-            raise NamingError.unknown("joint", word, names)
-        alone = [name for name in meant if name not in following]
-        values |= dict.fromkeys(alone or meant, exact(x))
+            _check_single(word, joints)
+            raise NamingError.unknown("joint", word, single)
+        for name in [name for name in meant if name not in following] or meant:
+            units = single[name].type.coordinate_units
+            values[name] = exact(number_of(x, f"the pose of joint {name!r}", units))
     return values
+
+
+def _check_single(word: str, joints: Iterable[model.Joint]) -> None:
+    """Raises an error where a word stands for joints of which a pose says nothing."""
+    for joint in joints:
+        if not fnmatchcase(joint.name, word):
+            continue
+        kind = type(joint.type).__name__.lower()
+        names = ", ".join(joint.coordinates)
+        if names:
+            what, first = f"has the coordinates {names}", joint.coordinates[0]
+            hint = (
+                f"Start its coordinates by their names: start={{{first!r}: …}} (--start {first}=…)."
+            )
+        else:
+            what, hint = "does not move", "Leave it out of the pose."
+        raise ModelError(
+            f"joint {joint.name!r} is {kind} and {what}; a pose takes joints of one coordinate.",
+            place=joint.place,
+            hint=hint,
+        )
+
+
+def check_no_circle(couplings: Iterable[model.Coupling]) -> None:
+    """Raises an error for joints that mimic each other in a circle.
+
+    Raises:
+        ModelError: names the joints of the circle.
+    """
+    follows = {x.coordinate: x for x in couplings}
+    for name in follows:
+        chain = [name]
+        while (last := chain[-1]) in follows and last not in chain[:-1]:
+            chain.append(follows[last].other)
+        if chain[-1] == name and len(chain) > 1:
+            steps = ", ".join(f"{x!r} mimics {y!r}" for x, y in pairwise(chain))
+            raise ModelError(
+                f"joints mimic each other in a circle: {steps}. None of them leads, and only some "
+                "positions, or none, satisfy all.",
+                place=follows[name].place,
+                hint="Take one <mimic> of them out; that joint then leads the others.",
+            )
 
 
 def led(pose: Mapping[str, Any], couplings: Iterable[model.Coupling]) -> dict[str, Fraction]:

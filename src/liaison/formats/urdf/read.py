@@ -16,12 +16,13 @@ from pathlib import Path, PurePath
 from typing import Any, Unpack, final
 
 import liaison.model as model
-from liaison.errors import ModelError, NamingError, OptionError, Place, TextError
+from liaison.errors import ModelError, NamingError, OptionError, Place, TextError, checked
 from liaison.expr import collector_paused
 from liaison.formats.decompose import decomposition
 from liaison.formats.guard import Reading, check_bodies, computable, data_of
 from liaison.formats.merge import merged
 from liaison.formats.poses import rows_of
+from liaison.formats.quantities import plain_numbers
 from liaison.spatial import identity, is_zero, product, rotation_onto_z, rotation_quaternion
 
 from .collisions import self_contacts, solids_of
@@ -42,7 +43,7 @@ from .equipment import (
     rotors_of,
     stops_of,
 )
-from .inertias import joint_inertias, led, placing_of, posed, with_followers
+from .inertias import check_no_circle, joint_inertias, led, placing_of, posed, with_followers
 from .links import (
     PACKAGE,
     body_of,
@@ -89,6 +90,7 @@ class Options:
     equipment: Equipment = field(default_factory=Equipment)
 
 
+@checked
 def reading_of_urdf(
     text: str | bytes,
     *,
@@ -121,7 +123,8 @@ def reading_of_urdf(
         merge_fixed: makes one body of links that fixed joints hold together.
         base: the link that is held by the ground, or free; the root of the file if not given.
         srdf: path or text of an SRDF file: loops, passive joints, rotors, poses.
-        pose: a group state of it to start in; or positions by joint, "*_knee" for all such.
+        pose: a group state of it to start in; or positions by joint, "*_knee" for all such: numbers
+            [rad, m], or texts such as "20 deg".
         package_root: folder with the packages that `package://` names; meshes stay inside it.
         **equipment: `limits` (stops at the ends of ranges; True with motors or a ground),
             `motors` ("torque", "velocity" or "position") with `stiffness` and `damping`, `ground`
@@ -165,7 +168,7 @@ def reading_of_urdf(
 def _equipment(words: dict[str, Any]) -> Equipment:
     """What is asked for, each word known."""
     OptionError.check("reading URDF", words, tuple(Equipment.__dataclass_fields__))
-    return Equipment(**words)
+    return Equipment(**plain_numbers(words))
 
 
 class _Robot:
@@ -327,9 +330,9 @@ class _Robot:
         followers: list[model.Coupling],
     ) -> Pose:  # fmt: skip
         """The pose that is asked for: a group state of the SRDF file, or positions by joint."""
-        word, names = self.options.pose, [x.name for x in joints if x.type.nq == 1]
+        word = self.options.pose
         if not isinstance(word, str):
-            return Pose(led(posed(word, names, followers), followers))
+            return Pose(led(posed(word, joints, followers), followers))
         if not word:
             return Pose()
         kinds = {x.name: x.type for x in every}
@@ -590,6 +593,7 @@ class _Robot:
             couplings.append(
                 model.Coupling(f"{name} mimics {other}", name, ratio, other, offset, place=place)
             )
+        check_no_circle(couplings)
         return couplings
 
     def can_mimic(self, joint: model.Joint, mimic: Element, known: dict[str, model.Joint]) -> bool:
