@@ -146,6 +146,15 @@ def test_controllers_with_a_fixed_step_that_does_not_divide_the_period(kernel):
     assert run.q[-1, 0] == pytest.approx(1 - np.cos(2.0), abs=1e-5)
 
 
+def test_a_controller_may_return_an_array_of_one_number(kernel):
+    plain = moved(kernel, inputs={"motor": (0.1, lambda t, state: 1.0)})
+    for x in ([1.0], np.array([1.0]), np.array([[1.0]]), np.float32(1)):
+        run = moved(kernel, inputs={"motor": (0.1, lambda t, state, x=x: x)})
+        assert np.array_equal(run.q, plain.q)
+    with pytest.raises(SimulationError, match=r"gave \[1, 2\], which is not one number, at t = 0"):
+        moved(kernel, inputs={"motor": (0.1, lambda t, state: [1, 2])})
+
+
 def test_a_controller_that_fails_is_heard(kernel):
     with pytest.raises(SimulationError, match="controller of input 'motor' gave nan at t = 0"):
         moved(kernel, inputs={"motor": (0.1, lambda t, state: float("nan"))})

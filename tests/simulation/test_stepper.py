@@ -7,7 +7,7 @@ import pytest
 from simulate_samples import driven, hanging, plain, start
 
 import liaison
-from liaison.errors import NamingError, SimulationError
+from liaison.errors import ArgumentError, NamingError, SimulationError
 from liaison.expr import symbol
 from liaison.program import to_llvm
 from liaison.simulation import simulate, stepper
@@ -66,10 +66,36 @@ def test_wrong_steps_are_refused(kernel):
         robot.step(None, 0)
     with pytest.raises(NamingError, match="did you mean 'motor'"):
         robot.step({"moter": 1}, 0.1)
-    with pytest.raises(SimulationError, match="2 inputs were given; there are 1"):
+    with pytest.raises(SimulationError, match=r"inputs have the shape \(2,\); it must be \(1,\)"):
         robot.step([1, 2], 0.1)
     with pytest.raises(SimulationError, match="must be finite"):
         robot.step([np.nan], 0.1)
+
+
+ONE = [np.array([1.0]), [1.0], (1.0,), np.array([[1.0]]), np.float32(1), np.array(1), [np.ones(1)]]
+NOT_ONE = [[1, 2], np.ones((2, 1)), [], {}, None, object(), 1j, np.array(["1"]), ["a"]]
+
+
+def test_inputs_by_name_may_be_arrays_of_one_number_as_policies_return_them(kernel):
+    for x in ONE:
+        robot = stepper(kernel, start(kernel.program, [0], [0]), step=1e-2)
+        state = robot.step({"motor": x}, np.array([1.0]))
+        assert state["A"] == pytest.approx(1 - np.cos(1.0), abs=1e-9)
+
+
+def test_inputs_and_times_that_are_not_one_number_are_errors_in_words(kernel):
+    robot = stepper(kernel, start(kernel.program, [0], [0]))
+    for x in NOT_ONE:
+        with pytest.raises(ArgumentError, match="input 'motor' is"):
+            robot.step({"motor": x}, 0.1)
+        with pytest.raises(ArgumentError, match="the time of a step is"):
+            robot.step({"motor": 1.0}, x)
+    for x in ("abc", ["a"], [[1], 2], object()):
+        with pytest.raises(ArgumentError, match="all inputs in order are numbers"):
+            robot.step(x, 0.1)
+    with pytest.raises(SimulationError, match=r"shape \(1, 1\); it must be \(1,\).*motor") as error:
+        robot.step(np.ones((1, 1)), 0.1)
+    assert "ravel" in error.value.hint
 
 
 def test_a_failing_step_is_told():

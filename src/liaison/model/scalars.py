@@ -64,7 +64,8 @@ def scalar(x: Any, what: str, place: Place | None = None, unit: str | None = Non
     """One number or formula, exact if it came exact.
 
     Args:
-        x: int, Fraction, Decimal, float, a NumPy number, a formula, or a text such as "250 g".
+        x: int, Fraction, Decimal, float, a NumPy number or array without axes, a formula, or a
+            text such as "250 g".
         what: whose it is, for the message: "the mass of body 'crank'".
         place: where the author said it.
         unit: the SI unit that a text converts to; None: no text is allowed.
@@ -102,7 +103,7 @@ def _read(x: Any, what: str, place: Place | None, unit: str | None) -> Scalar:
         return x.symbol
     if isinstance(x, str) and unit is not None:
         return _from_text(x, unit, what, place)
-    if isinstance(x, np.generic):
+    if isinstance(x, np.generic) or (isinstance(x, np.ndarray) and not x.ndim):
         x = x.item()
     if isinstance(x, Decimal) and x.is_finite():
         x = Fraction(x)

@@ -20,16 +20,23 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liaison.errors import Interrupted, NamingError, SimulationError, checked, fitting
+from liaison.errors import (
+    ArgumentError,
+    Interrupted,
+    NamingError,
+    SimulationError,
+    checked,
+    fitting,
+)
 from liaison.numeric import Array, State
 from liaison.program import Kernel
 from liaison.simulation.events.watched import sides_in
+from liaison.simulation.plan.inputs import one_number
 from liaison.simulation.plan.settings import Settings
 from liaison.simulation.record.series import EventRecord
 from liaison.simulation.record.trajectory import INTERRUPTED
 from liaison.simulation.steps import layout as at
 from liaison.simulation.steps import sides_layout as side
-from liaison.units import si_value
 
 from .outcome import balance_of, is_off, outcome_of
 from .report import event_records
@@ -157,6 +164,7 @@ class Stepper:
     def step(self, u: Mapping[str, float | str] | ArrayLike | None, dt: float | str) -> State:
         """Moves on by dt [s] with inputs held at u: by name, or all in order; None keeps them.
 
+        An input by name is a number, a text with a unit, or an array or a list of one number.
         An event that stops the mechanism ends the step early; see `stopped_by`. Where the balance
         of energy is off by more than steps explain, as in a run that is suspect, it is an error.
 
@@ -166,7 +174,7 @@ class Stepper:
             >>> stepper.step(None, "10 ms").t
             0.01
         """
-        dt = float(si_value(dt, "s", "the time of a step"))
+        dt = one_number(dt, "the time of a step", "s")
         if not (dt > 0 and math.isfinite(dt)):
             raise SimulationError(f"a step of {dt} s; it must be positive and finite.")
         run = self._run.arrays.run
@@ -234,19 +242,37 @@ class Stepper:
             for name, value in u.items():
                 if name not in self._names:
                     raise NamingError.unknown("input", name, self._names)
-                unit, what = self._units[name], f"input {name!r}"
-                held[self._names.index(name)] = si_value(value, unit, what)
+                number = one_number(value, f"input {name!r}", self._units[name])
+                held[self._names.index(name)] = number
         else:
-            values = np.atleast_1d(np.asarray(u, dtype=float))
-            if values.shape != held.shape:
-                raise SimulationError(f"{values.size} inputs were given; there are {held.size}.")
-            held[:] = values
+            held[:] = _in_order(u, self._names)
         for name, value in zip(self._names, held.tolist(), strict=True):
             if not math.isfinite(value):
                 raise SimulationError(f"input {name!r} is {value}; it must be finite.",
                                       t=self._run.t)  # fmt: skip
         run.u[:] = held
         run.is_fresh = 0
+
+
+def _in_order(u: ArrayLike, names: list[str]) -> Array:
+    """Numbers of all inputs in order; one of another shape is an error."""
+    try:
+        values = np.atleast_1d(np.asarray(u, dtype=float))
+    except (TypeError, ValueError):
+        raise ArgumentError(
+            f"inputs are {u!r}; all inputs in order are numbers in SI, one for each.",
+            hint="Texts with units are given by name.",
+        ) from None
+    if values.shape != (len(names),):
+        listed = ", ".join(names[:6]) + (", …" if len(names) > 6 else "")
+        raise SimulationError(
+            f"inputs have the shape {values.shape}; it must be ({len(names)},), a number for each "
+            f"input: {listed or 'there is none'}.",
+            hint="An array of one row or column is flattened by `numpy.ravel`."
+            if values.size == len(names)
+            else "",
+        )
+    return values
 
 
 def _copy(

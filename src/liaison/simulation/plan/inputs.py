@@ -7,9 +7,9 @@ joined by a cubic that keeps their shape, or (times, values, "cubic") by a natur
 closer to a smooth function, or (times, values, "linear"); outside its times the end values hold.
 A `Table` of formulas is taken as a function of time. A controller is (period, f): f(t, state) is
 called every period [s, or a text with a unit] from the start on, its value held in between; what it
-raises ends the run.
+raises ends the run. Its value may be an array or a list of one number, as policies return it.
 
-Public names: Controller, Inputs, inputs_of, is_formula.
+Public names: Controller, Inputs, inputs_of, is_formula, one_number.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any, TypeAlias, final
 
 import numpy as np
 
-from liaison.errors import NamingError, SimulationError
+from liaison.errors import ArgumentError, NamingError, SimulationError
 from liaison.numeric import Array, State
 from liaison.program import Program
 from liaison.program.extend import interwoven, over_time, time_of
@@ -46,9 +46,13 @@ class Controller:
     def value(self, t: float, state: State) -> float:
         """The value now; raises an error for what is no finite number, or fails itself."""
         try:
-            number = float(self.function(t, state))
+            value = self.function(t, state)
         except Exception as fault:
             raise self._failure(f"raised {type(fault).__name__}: {fault}", t) from fault
+        try:
+            number = one_number(value, "it")
+        except ArgumentError:
+            raise self._failure(f"gave {value!r}, which is not one number,", t) from None
         if not math.isfinite(number):
             raise self._failure(f"gave {number}", t)
         return number
@@ -100,6 +104,35 @@ def inputs_of(program: Program, values: Mapping[str, Any] | None) -> Inputs:
 def is_formula(value: Any) -> bool:
     """True for an expression (anything with an operation and its arguments)."""
     return hasattr(value, "op") and hasattr(value, "args")
+
+
+def one_number(x: Any, what: str, unit: str = "") -> float:
+    """A float of a number, a text with a unit, or an array or a list of one number.
+
+    Args:
+        x: that is given.
+        what: whose it is, for messages: "input 'motor'".
+        unit: the SI unit that a text converts to.
+
+    Raises:
+        ArgumentError: it is no number, or several.
+    """
+    if type(x) is float:
+        return x
+    entry = x
+    while isinstance(entry, list | tuple) and len(entry) == 1:
+        entry = entry[0]
+    if isinstance(entry, str):
+        return float(si_value(entry, unit, what))
+    try:
+        array = np.asarray(entry)
+        if array.size == 1 and array.dtype.kind in "biufO" and array.item() is not None:
+            return float(array.item())
+        shape = array.shape
+    except (TypeError, ValueError):
+        shape = ()
+    of_shape = f", of shape {shape}" if shape else ""
+    raise ArgumentError(f"{what} is {x!r}{of_shape}; it must be one number.")
 
 
 def _number(name: str, value: Any) -> float:
