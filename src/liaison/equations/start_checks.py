@@ -144,6 +144,8 @@ def _may_be_singular(tree: Tree) -> bool:
 
 
 def _motions(tree: Tree, equations: Equations, state: State) -> tuple[MasslessMotion, ...]:
+    if not tree.nv:
+        return ()
     values = _values(equations, state)
     null = _null_space(_matrix(equations, values))
     return tuple(_massless_motion(tree, equations, values, w) for w in null)

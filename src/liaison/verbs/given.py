@@ -2,7 +2,7 @@
 
 Public names: Given, Value, mechanism_of, with_notes, mechanism_or_tree, with_values, with_starts,
 under_control, check_no_controller, units, in_si, exact_in_si, in_seconds, is_conservative,
-check_positive.
+check_positive, check_moving.
 """
 
 from __future__ import annotations
@@ -217,3 +217,13 @@ def check_positive(verb: str, **values: float | None) -> None:
     for name, x in values.items():
         if x is not None and not x > 0:
             raise ArgumentError(f"{verb}: {name} is {x!r}; it must be above 0.")
+
+
+def check_moving(verb: str, mechanism: Mechanism) -> None:
+    """Raises a ModelError for a mechanism without any velocity, of which `verb` says nothing."""
+    if not mechanism.speeds:
+        raise ModelError(
+            f"{verb}: nothing moves in {mechanism.name!r}; its joints are all fixed.",
+            place=mechanism.place,
+            hint="Give it a joint that moves, or free its base: --floating for URDF.",
+        )

@@ -364,9 +364,14 @@ def _with_contacts(sizes: list[Array], sides: dict[str, Array], force: Array) ->
     """Sizes of forces and moments, with those of contacts as far off as the mass center is."""
     if not force.shape[1]:
         return sizes
-    far = np.linalg.norm(sides["center"], axis=1) / sides["mass"][:, 0]
+    far = np.linalg.norm(sides["center"], axis=1) / _divisor(sides["mass"])[:, 0]
     moment = far * np.linalg.norm(force, axis=1)
     return [np.hstack([sizes[0], force]), np.hstack([sizes[1], moment[:, None]])]
+
+
+def _divisor(mass: Array) -> Array:
+    """The mass, or 1 where nothing has any: m G = 0 then, and G is taken at the origin."""
+    return np.where(mass > 0, mass, 1.0)
 
 
 def _forces(plan: Plan, run: Trajectory) -> Array:
@@ -427,7 +432,7 @@ def _at_instants(t: Array, balance: _Balance) -> list[Theorem]:
     L, P = np.split(sides["momentum"], 2, axis=1)
     dL, dP = np.split(sides["momentum_rate"], 2, axis=1)
     M, R = np.split(sides["outside"], 2, axis=1)
-    mass = sides["mass"][:, :1]
+    mass = _divisor(sides["mass"][:, :1])
     G, v_G = sides["center"] / mass, P / mass
     parts = [x for name, x in sides.items() if name.startswith("power of ")]
     power = sum(parts, np.zeros_like(mass))

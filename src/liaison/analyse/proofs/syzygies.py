@@ -112,7 +112,7 @@ def _with_values(mechanism: Mechanism, equations: Equations) -> tuple[list[Expr]
     flat = [closures.G.get((i, j), ZERO) for i in range(count) for j in range(width)]
     formulas = substitute([*closures.phi, *flat], values)
     phi, rest = formulas[: len(closures.phi)], formulas[len(closures.phi) :]
-    return phi, [rest[k : k + width] for k in range(0, len(rest), width)]
+    return phi, [rest[k * width : (k + 1) * width] for k in range(count)]
 
 
 def _named(formulas: list[Expr], turns: dict[Expr, Expr]) -> list[Expr]:

@@ -13,7 +13,7 @@ from liaison.analyse.rest.equilibrium import equilibrium as rest_of
 from liaison.errors import checked
 from liaison.numeric import State
 from liaison.numeric.progress import lasting
-from liaison.verbs.given import Given, Value, in_si, mechanism_of
+from liaison.verbs.given import Given, Value, check_moving, in_si, mechanism_of
 from liaison.verbs.ready import ready_for
 
 
@@ -49,6 +49,7 @@ def equilibrium(
         (True, True)
     """
     mechanism = mechanism_of(given)
+    check_moving("equilibrium", mechanism)
     kernel, state = ready_for(mechanism, state, start, parameters)
     inputs = in_si(mechanism, inputs, "inputs")
     return rest_of(

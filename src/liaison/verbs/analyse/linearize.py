@@ -17,7 +17,7 @@ from liaison.numeric.progress import lasting
 from liaison.program.kernel import Kernel
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.verbs.along import ready_along, values_of
-from liaison.verbs.given import Given, Value, in_seconds, in_si, mechanism_of
+from liaison.verbs.given import Given, Value, check_moving, in_seconds, in_si, mechanism_of
 from liaison.verbs.ready import ready_for
 
 
@@ -58,6 +58,7 @@ def linearize(
         array([0.6105, 0.6105])
     """
     mechanism = mechanism_of(given)
+    check_moving("linearize", mechanism)
     at = None if at is None else in_seconds(at, "at")
     held = in_si(mechanism, inputs, "inputs")
     if isinstance(state, Trajectory):

@@ -12,7 +12,15 @@ from liaison.analyse.rest.solutions import Solutions, compare_solutions
 from liaison.errors import checked
 from liaison.numeric import State
 from liaison.numeric.progress import lasting
-from liaison.verbs.given import Given, Value, in_si, mechanism_of, with_starts, with_values
+from liaison.verbs.given import (
+    Given,
+    Value,
+    check_moving,
+    in_si,
+    mechanism_of,
+    with_starts,
+    with_values,
+)
 from liaison.verbs.ready import check_one_start, ready_for
 
 
@@ -44,6 +52,7 @@ def solutions(
         four bar: 3 velocities, 2 closure rows of rank 2
     """
     mechanism = mechanism_of(given)
+    check_moving("solutions", mechanism)
     inputs = in_si(mechanism, inputs, "inputs")
     if maximal:
         from liaison.analyse.along.maximal_run import maximal_ready

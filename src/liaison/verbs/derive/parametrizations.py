@@ -12,7 +12,7 @@ from liaison.analyse.compare.parametrizations import parametrizations as measure
 from liaison.errors import checked
 from liaison.numeric.progress import lasting
 from liaison.tree.cartesian import PARAMETRIZATIONS
-from liaison.verbs.given import Given, Value, in_seconds, mechanism_of
+from liaison.verbs.given import Given, Value, check_moving, in_seconds, mechanism_of
 
 
 @lasting("equations")
@@ -44,5 +44,6 @@ def parametrizations(
         'pendulum, by lagrange            minimal    joint  full_joint  cartesian'
     """
     mechanism = mechanism_of(given)
+    check_moving("parametrizations", mechanism)
     end, size = in_seconds(until, "until"), in_seconds(step, "step")
     return measured(mechanism, names, formalism=formalism, until=end, step=size)
