@@ -18,6 +18,8 @@
     KeyboardInterrupt
     └── Interrupted        Ctrl-C, with the partial trajectory  (t, trajectory)
 
+Files that cannot be written, and results that are not there, are Python's own OSError.
+
 An error that knows how to fix a text carries a `Cure`: the edit, as a range and its new text.
 
 Arguments checked where they enter, by the annotations of the function that takes them.

@@ -192,6 +192,9 @@ def save_plot(
 
     The file appears whole or not at all; the folder must exist. The options are those of `plot`.
 
+    Raises:
+        OSError: there is no such folder, or the file cannot be written.
+
     Example:
         >>> import liaison
         >>> run = liaison.simulate("examples/pendulum.lsd", until=1, every=0.05)

@@ -510,7 +510,11 @@ class Trajectory(Later, Moving, Shown):
         write_file(path, text.getvalue())
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """One netCDF file, written under a temporary name and renamed; the folder must exist."""
+        """One netCDF file, written under a temporary name and renamed; the folder must exist.
+
+        Raises:
+            OSError: there is no such folder, or the file cannot be written.
+        """
         write_netcdf(path, _variables(self), json.dumps(_header(self), ensure_ascii=False))
 
     @staticmethod
@@ -524,6 +528,7 @@ def load(path: str | os.PathLike[str]) -> Trajectory:
     """The run in a netCDF file that `Trajectory.save` wrote.
 
     Raises:
+        OSError: there is no such file, or it cannot be read.
         LiaisonError: the file is damaged, or holds something else.
 
     Example:

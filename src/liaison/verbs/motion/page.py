@@ -84,6 +84,7 @@ def page(
         **options: speed, fps, trace, forces, frames, labels, contacts: see `PictureKeywords`.
 
     Raises:
+        OSError: there is no such folder, or the file cannot be written.
         SimulationError: live, and runs of this mechanism need Python between their steps.
 
     Example:
