@@ -108,6 +108,22 @@ def test_rows_that_vanish_in_the_axes_of_a_body_that_moves():
     same_entries(tree, at, 1)
 
 
+def test_rotors_states_of_loads_and_tendons_of_a_closed_mechanism():
+    text = (
+        ladder(2)
+        + """
+    apply armature inertia = 0.3 kg*m^2 end on L1 ;
+    let z = apply state rate = (L2' - z)/(0.1 s), unit = "rad/s" end ;
+    apply motor torque = z*(0.3 N*m*s/rad) end on T1 ;
+    apply damper coefficient = 2 N*s/m end on cable(10 cm, L1, -20 cm, T2) ;
+    """
+    )
+    tree = span(liaison.read(text))
+    state = liaison.assemble(tree, **{"L1'": 0.4, "L2'": -0.3, "z": 0.7})
+    assert not any(closure.ghost is not None for closure in tree.closures)
+    same_entries(tree, {"q": state.q, "v": state.v}, 2)
+
+
 def test_a_row_that_holds_nothing_and_is_off_is_left_to_unrolled_code():
     text = ladder(1).replace("[1, 0, 0] m @ s1 with", "[1, 0, 0.1] m @ s1 with")
     with pytest.raises(DerivationError, match="cannot hold"):

@@ -129,6 +129,21 @@ def test_stops_friction_and_gaps_that_are_formulas_equal_unrolled_code():
     check_same(*both(chain(4)), ENTRIES)
 
 
+ROTORS = """
+apply armature inertia = 0.3 kg*m^2 end on J1 ;
+apply armature inertia = 0.1 kg*m^2 end on J3 ;
+let z = apply state rate = (J1' - z)/(0.1 s), unit = "rad/s" end ;
+apply motor torque = (3*z - J2')*(0.1 N*m*s/rad) end on J2 ;
+apply spring stiffness = 40 N/m, rest = 2 cm end on cable(10 cm, J1, -20 cm, J3) ;
+"""
+
+
+@pytest.mark.parametrize("is_stepped", [False, True])
+def test_rotors_states_of_loads_and_tendons_beside_contacts(is_stepped):
+    names = (*ENTRIES, "load_rows", "load_laws") if is_stepped else ENTRIES
+    check_same(*both(chain(4) + ROTORS, is_stepped=is_stepped), names)
+
+
 def test_slip_across_the_plane_of_a_planar_mechanism_is_exactly_zero():
     looped, unrolled, at, _ = both(chain(4))
     D = [k.call("one_sided", **at)["D"].reshape(-1, 4) for k in (looped, unrolled)]

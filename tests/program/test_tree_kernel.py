@@ -95,6 +95,40 @@ def test_loads_on_bodies_are_formulas_of_the_bodies_they_touch():
     same_entries(tree, at | {"p": [2.0, 0.3]}, 5)
 
 
+ROTORS = """
+apply armature inertia = 50^2 * 30 g*cm^2 end on A ;
+apply armature inertia = 0.2 kg*m^2 end on A ;
+apply armature inertia = m/10 end on S ;
+let z = apply state rate = (A' - z)/(0.1 s), unit = "rad/s" end ;
+let w = apply state rate = z*cos(B)/(1 s) - w*z*S/(1 m), unit = "rad/s" end ;
+apply motor torque = z*(0.3 N*m*s/rad) end on B ;
+apply damper coefficient = 3 N*s/m end on cable(10 cm, B, -2, S) ;
+apply spring stiffness = 40 N/m, rest = 2 cm end on cable(30 cm, A, 20 cm, B, 1 cm) ;
+output memory = z*w ;
+"""
+
+
+@pytest.mark.parametrize("more", ["", ON_BODIES], ids=["along coordinates", "on bodies"])
+def test_rotors_states_of_loads_and_tendons_of_coordinates(more):
+    tree = span(liaison.read(LOADED + ROTORS + more))
+    rng = np.random.default_rng(6)
+    at = {"q": rng.normal(size=3), "v": rng.normal(size=5), "u": [0.7], "t": 0.4}
+    same_entries(tree, at | {"p": [2.0, 0.3]}, 6)
+
+
+def test_rotors_along_one_velocity_of_a_joint_of_several():
+    text = """
+    let a = body mass = 2 kg, center = [0.1, 0, 0.2] m, inertia = [0.1, 0.2, 0.3] kg*m^2 end ;
+    let b = body mass = 1 kg, center = [0, 0.3, 0] m, inertia = [0.1, 0.1, 0.2] kg*m^2 end ;
+    let J = join earth and a with cylindrical end ;
+    let K = join [0, 1, 0] m @ a and b with universal end ;
+    apply armature inertia = 0.4 kg end on J.slide ;
+    apply armature inertia = 0.3 kg*m^2 end on K.angle_x ;
+    """
+    tree = span(liaison.read(text))
+    same_entries(tree, {"q": [0.2, 0.4, 0.5, -0.3], "v": [1.0, -2.0, 0.5, 0.7]}, 7)
+
+
 @pytest.mark.parametrize(
     "more",
     [

@@ -80,6 +80,30 @@ def test_a_run_has_everything_that_unrolled_code_has(monkeypatch):
     )
 
 
+ROBOTIC = """
+apply armature inertia = 0.3 kg*m^2 end on J1 ;
+apply armature inertia = 0.05 kg*m^2 end on J4 ;
+let z = apply state rate = (J2' - z)/(50 ms), unit = "rad/s" end ;
+apply motor torque = z*(0.3 N*m*s/rad) end on J3 ;
+apply damper coefficient = 2 N*s/m end on cable(10 cm, J1, -20 cm, J4) ;
+start z = 0.5 ;
+"""
+
+
+@pytest.mark.parametrize("method", ["rk4", "moreau"])
+def test_rotors_tendons_and_states_of_loads(method, monkeypatch):
+    stop = "let stop = require J2 <= 8 deg with restitution = 0.3 end ;" * (method == "moreau")
+    text = hanging(LINKS) + ROBOTIC + stop
+    looped, unrolled = by_both(
+        monkeypatch,
+        lambda: liaison.simulate(
+            text, until=0.2, step=0.002, every=0.05, method=method, series=EVERYTHING
+        ),
+    )
+    check_same(looped, unrolled)
+    assert np.ptp(looped["z"]) > 0.1
+
+
 def test_steps_by_their_error_and_a_stop(monkeypatch):
     text = hanging(LINKS)
     looped, unrolled = by_both(

@@ -329,17 +329,16 @@ def _cross(corners: Array) -> Array:
 def _straightened(points: Array, loop: list[int]) -> list[int]:
     """An outline without corners on straight lines between their neighbors."""
     kept = list(loop)
-    changed = True
-    while changed and len(kept) > 3:
-        changed = False
-        for i in range(len(kept)):
-            a, b, c = (points[kept[(i + s) % len(kept)]] for s in (-1, 0, 1))
-            along = c - a
-            off = np.linalg.norm(np.cross(along, b - a)) / max(float(np.linalg.norm(along)), 1e-300)
-            if off <= SAME_PLANE:
-                del kept[i]
-                changed = True
-                break
+    while len(kept) > 3:
+        corners = points[kept]
+        before, along = np.roll(corners, 1, axis=0), np.roll(corners, -1, axis=0)
+        x, y = (along - before).T, (corners - before).T
+        across = [x[i - 2] * y[i - 1] - x[i - 1] * y[i - 2] for i in range(3)]
+        off = np.sqrt(sum(z * z for z in across))
+        straight = off <= SAME_PLANE * np.maximum(np.sqrt(np.sum(x * x, axis=0)), 1e-300)
+        if not np.any(straight):
+            break
+        del kept[int(np.argmax(straight))]
     return kept
 
 

@@ -5,7 +5,7 @@ their joints left free. As a symmetric 6 × 6 matrix on (α, a) it is kept by it
 The bodies of the sweeps are `coasted`, `articulate`, `accelerated`, pure functions of one node.
 
 Public names: Articulated, Drift, Gain, articulated_body, coasted, articulate, accelerated,
-of_body, move_articulated, joined, joint_inertia, freed_rows, solve_symmetric.
+of_body, move_articulated, joined, joint_inertia, with_rotors, freed_rows, solve_symmetric.
 
 Source: RBDA §7.3, table 7.1.
 Differs: classical instead of spatial accelerations, so that no linear velocity appears; gravity
@@ -26,6 +26,7 @@ from liaison.spatial.arrays import (
     identity,
     is_zero,
     minus,
+    plus,
     product,
     tilde,
     times,
@@ -122,16 +123,16 @@ def articulate(
 ) -> tuple[Gain, Articulated]:
     """Inwards: how a joint answers, and what of its node's inertia the parent bears.
 
-    With I the total of the node, w its wrench, c its drift:
-    U = I S,  D = Sᵀ U,  K = D⁻¹ Uᵀ,  k = D⁻¹ (τ − Sᵀ w),
+    With I the total of the node, w its wrench, c its drift, r inertias of rotors:
+    U = I S,  D = Sᵀ U + r,  K = D⁻¹ Uᵀ,  k = D⁻¹ (τ − Sᵀ w),
     I_a = I − U K,  w_a = w + I_a c + U k                                      (articulated-1)
     """
     S = node.S
     U = array([list(_applied(total, S[:, j])) for j in range(S.shape[1])]).reshape(-1, 6).T
-    D = product(S.T, U)
+    D = with_rotors(product(S.T, U), node)
     efforts = [minus(tau[j], dot(S[:, j], total.wrench)) for j in range(S.shape[1])]
     gain = Gain(*solve_symmetric(D, U.T, array(efforts)))
-    freed = freed_rows(S)
+    freed = freed_rows(node)
     left = _less(total, U, gain.K, freed)
     wrench = vector(total.wrench + _applied(left, drift) + product(U, gain.k))
     for row, (column, sign) in freed.items():
@@ -139,10 +140,19 @@ def articulate(
     return gain, move_articulated(*node.pose, left._replace(wrench=array(wrench)))
 
 
-def joint_inertia(total: Articulated, S: Array) -> Array:
-    """D = Sᵀ I S, what the joint of a node feels of it and all it carries."""
+def joint_inertia(total: Articulated, node: Link) -> Array:
+    """D = Sᵀ I S + r, what the joint of a node feels of it, all it carries, and its rotors."""
+    S = node.S
     U = array([list(_applied(total, S[:, j])) for j in range(S.shape[1])]).reshape(-1, 6).T
-    return product(S.T, U)
+    return with_rotors(product(S.T, U), node)
+
+
+def with_rotors(D: Array, node: Link) -> Array:
+    """D with the inertias of rotors on its diagonal."""
+    if not node.rotors:
+        return D
+    return array([[plus(x, node.rotors[j]) if i == j else x for i, x in enumerate(row)]
+                  for j, row in enumerate(D)])  # fmt: skip
 
 
 def accelerated(parent: Array, node: Link, drift: Drift, gain: Gain) -> tuple[Array, list[Any]]:
@@ -186,13 +196,16 @@ def _applied(body: Articulated, motion: Array) -> Array:
     return array([*moment, *(product(body.B.T, alpha) + product(body.C, a))])
 
 
-def freed_rows(S: Array) -> dict[int, tuple[int, int]]:
+def freed_rows(node: Link) -> dict[int, tuple[int, int]]:
     """Rows along which the joint alone moves the node: row -> (velocity, ±1).
 
-    There I_a is zero, since I_a S = 0, and w_a is τ, since Sᵀ w_a = τ.
+    There I_a is zero, since I_a S = U D⁻¹ r, and w_a is τ, since Sᵀ w_a = τ − r k, where r is 0.
     """
+    S = node.S
     freed = {}
     for j in range(S.shape[1]):
+        if node.rotors and not is_zero(node.rotors[j]):
+            continue
         rows = [r for r in range(6) if not is_zero(S[r, j])]
         if len(rows) == 1 and isinstance(S[rows[0], j], int | float) and abs(S[rows[0], j]) == 1:
             freed[rows[0]] = (j, int(S[rows[0], j]))

@@ -3,8 +3,8 @@
 Loads that differ by numbers alone, and by the bodies that they act on, are of one class: numbers of
 their markers and of their law are read from a table.
 
-Public names: BodyLoads, LoadClass, body_loads, is_on_bodies, check_steady, power_of, potential_of,
-symbol_places.
+Public names: BodyLoads, LoadClass, body_loads, is_of_coordinates, is_on_bodies, check_steady,
+power_of, potential_of, symbol_places.
 """
 
 from __future__ import annotations
@@ -26,10 +26,12 @@ from liaison.model import (
     AtMarker,
     Body,
     Cable,
+    Coordinate,
     Distance,
     Free,
     Joint,
     Marker,
+    Measure,
     Mechanism,
     Parameter,
     RotationMatrix,
@@ -78,6 +80,13 @@ class BodyLoads:
     classes: tuple[LoadClass, ...]
     table: np.ndarray[Any, np.dtype[np.int64]]
     constants: np.ndarray[Any, np.dtype[np.float64]]
+
+
+def is_of_coordinates(measure: Measure | None) -> bool:
+    """Whether a load acts along a coordinate, or along a sum of some, as a fixed tendon has it."""
+    if isinstance(measure, Cable):
+        return all(isinstance(part, Coordinate) for _, part in measure.terms)
+    return isinstance(measure, Coordinate)
 
 
 def is_on_bodies(force: Any, named: set[str]) -> bool:

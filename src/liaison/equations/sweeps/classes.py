@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, final
 
 import numpy as np
@@ -18,13 +19,18 @@ import numpy as np
 from liaison.errors import DerivationError
 from liaison.expr import Expr, as_expr, substitute, symbol, symbols_of
 from liaison.model import JointType
-from liaison.spatial.arrays import Array, Entries, array, vector
+from liaison.spatial.arrays import Array, Entries, array, is_zero, vector
 from liaison.tree import GROUND, Inertia, Kinematics, Node, Tree, as_float
 
 from .recursion import Link, link
 
 LOWER = ((0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2))
 """Places of a symmetric 3 × 3 matrix, row by row."""
+
+BODY = 22
+"""Numbers of a node before those of its rotors."""
+
+NO_ROTORS: Mapping[int, float] = MappingProxyType({})
 
 
 @final
@@ -35,7 +41,7 @@ class NodeClass:
     joint: JointType
     is_reversed: bool
     link: Link  # on the symbols `q 0`, …, `v 0`, … and `constant 0`, …
-    varying: tuple[int, ...]  # which of the 22 numbers of a node are constants to be read
+    varying: tuple[int, ...]  # which numbers of a node are constants to be read
 
 
 @final
@@ -64,9 +70,21 @@ def constant(k: int) -> Expr:
     return symbol(f"constant {k}")
 
 
-def grouped(tree: Tree, values: Mapping[Expr, Any]) -> Grouping:
-    """The nodes of a tree by class, parameters replaced by their values."""
-    numbers = [[number(x, values) for x in _flat(node)] for node in tree.nodes]
+def grouped(
+    tree: Tree, values: Mapping[Expr, Any], rotors: Mapping[int, float] = NO_ROTORS
+) -> Grouping:
+    """The nodes of a tree by class, parameters replaced by their values.
+
+    Args:
+        tree: of a mechanism.
+        values: of parameters.
+        rotors: velocity -> inertia that it moves besides bodies, where there is some.
+    """
+    own = [[rotors.get(j, 0) for j in range(node.v.start, node.v.stop)] for node in tree.nodes]
+    numbers = [
+        [number(x, values) for x in (*_flat(node), *more)]
+        for node, more in zip(tree.nodes, own, strict=True)
+    ]
     kinds = [
         (node.joint.type.mapped(lambda x: number(x, values)), node.is_reversed)
         for node in tree.nodes
@@ -101,14 +119,17 @@ def _class(
         joint=replace(node.joint, type=joint),
         parent=GROUND,
         X_PJ=(array(entries[:9]).reshape(3, 3), array(entries[9:12])),
-        inertia=_inertia(entries[12:]),
+        inertia=_inertia(entries[12:BODY]),
         q=slice(0, joint.nq),
         v=slice(0, joint.nv),
     )
     q = vector(symbol(f"q {k}") for k in range(joint.nq))
     v = vector(symbol(f"v {k}") for k in range(joint.nv))
     alone = Kinematics(replace(tree, nodes=(alike,), closures=()), q, v)
-    return NodeClass(joint, kind[1], link(alone, 0), varying)
+    one = link(alone, 0)
+    if any(not is_zero(x) for x in entries[BODY:]):
+        one = one._replace(rotors=tuple(entries[BODY:]))
+    return NodeClass(joint, kind[1], one, varying)
 
 
 def _flat(node: Node) -> list[Any]:

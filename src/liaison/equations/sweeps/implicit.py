@@ -19,14 +19,14 @@ from liaison.equations.completion import implicit_law, measure_symbols, measured
 from liaison.equations.setting import Setting, measure_row
 from liaison.errors import DerivationError
 from liaison.expr import Expr, as_expr, sqrt
-from liaison.model import AlongMeasure, Coordinate, Distance
+from liaison.model import AlongMeasure, Distance
 from liaison.spatial.arrays import array, dot, zeros
 from liaison.tree import GROUND
 from liaison.tree.closure import P
 from liaison.tree.contact.templates import rate_template
 from liaison.units import Label
 
-from .body_loads import symbol_places
+from .body_loads import is_of_coordinates, symbol_places
 from .cuts import Cuts, OneCut, frame_numbers, tabled
 from .rest import RestRow, check_carried, rest_row
 from .sides import SideKind
@@ -63,7 +63,7 @@ def looped_loads(setting: Setting, values: Mapping[Expr, Any]) -> LoopedLoads:
         values: of parameters.
 
     Raises:
-        DerivationError: one acts along something else than a coordinate or a distance.
+        DerivationError: one acts along something else than coordinates or a distance.
     """
     both = [(force, implicit_law(setting, force)) for force in measured(setting.mechanism)]
     loads = [(force, law) for force, law in both if law is not None]
@@ -71,7 +71,7 @@ def looped_loads(setting: Setting, values: Mapping[Expr, Any]) -> LoopedLoads:
     relations: list[RestRow] = []
     order: list[tuple[bool, int]] = []
     for force, _ in loads:
-        if isinstance(force.along(), Coordinate):
+        if is_of_coordinates(force.along()):
             order.append((True, len(relations)))
             row = measure_row(setting.kinematics, force.along())
             check_carried(setting.tree, row.G, force.name)
@@ -104,7 +104,7 @@ def _distance(setting: Setting, force: AlongMeasure, values: Mapping[Expr, Any])
     measure = force.along()
     if not isinstance(measure, Distance):
         raise DerivationError(
-            f"{force.name!r} acts along neither a coordinate nor a distance, which loops over "
+            f"{force.name!r} acts along neither coordinates nor a distance, which loops over "
             "nodes do not know.",
             hint="Derive the equations by newton_euler.",
         )

@@ -24,23 +24,32 @@ from liaison.expr import (
     as_expr,
     fingerprint,
     switches,
+    symbols_of,
     topological,
     vanishes,
 )
 from liaison.model import (
     AlongMeasure,
-    Coordinate,
     Field,
     Mechanism,
     OfMechanism,
 )
 from liaison.spatial.arrays import Array
 from liaison.tree import Tree
+from liaison.tree.memory import is_state
 from liaison.tree.tree import identity
 from liaison.units import Label
 
 from .blocks import local_steps
-from .body_loads import BodyLoads, body_loads, is_on_bodies, potential_of, power_of, symbol_places
+from .body_loads import (
+    BodyLoads,
+    body_loads,
+    is_of_coordinates,
+    is_on_bodies,
+    potential_of,
+    power_of,
+    symbol_places,
+)
 from .classes import Grouping, grouped, number
 from .cuts import Cuts, cuts_of
 from .implicit import LoopedLoads, looped_loads
@@ -100,7 +109,7 @@ class LoopedTree:
         frames: of bodies: node and pose in it, 13 numbers each.
         markers: of joints, by the order of nodes: node and pose of the successor's marker.
         bodies: names.
-        joints: names.
+        joints: names; nodes behind theirs are states of loads.
         written: loads along coordinates, outputs, events.
         pushed: loads on bodies; None where there are none.
         charts: kinds of coordinates.
@@ -193,11 +202,11 @@ def looped_tree(tree: Tree, *, may_bend: bool = False, is_stepped: bool = False)
     known = known_values(tree, None)
     ghosts = sum(x.ghost is not None for x in tree.closures)
     moving = replace(tree, nodes=tree.nodes[: len(tree.nodes) - ghosts])
-    grouping = grouped(moving, known)
-    gravity = gravity_of(tree, known)
-    recursions = _recursions(tree, grouping, gravity)
     along, on_bodies = _parted(tree.mechanism)
     setting = Setting(_without_loads_on_bodies(tree, along) if on_bodies else tree)
+    grouping = grouped(moving, known, _rotors(setting, known))
+    gravity = gravity_of(tree, known)
+    recursions = _recursions(tree, grouping, gravity)
     further = [*dict.fromkeys(x.joint.type for x in tree.nodes[len(moving.nodes) :])]
     local = [local_steps(x) for x in (*(one.joint for one in grouping.classes), *further)]
     bodies = tuple(body.name for body in tree.mechanism.bodies[1:])
@@ -219,7 +228,7 @@ def looped_tree(tree: Tree, *, may_bend: bool = False, is_stepped: bool = False)
         frames=_framed([tree.frames[name] for name in bodies], known),
         markers=_framed(_markers(moving), known),
         bodies=bodies,
-        joints=tuple(node.joint.name for node in moving.nodes),
+        joints=tuple(node.joint.name for node in moving.nodes if not is_state(node.joint)),
         written=_written(setting),
         pushed=(body_loads(tree.mechanism, on_bodies, may_bend=may_bend) if on_bodies else None),
         charts=tuple(chart for node in tree.nodes for chart in charts_of(node)),
@@ -258,17 +267,19 @@ def _kept_table(tree: Tree, grouping: Grouping, further: Sequence[Any]) -> Ints:
 
 
 def check_loopable(tree: Tree) -> None:
-    """Raises an error for states of loads, and joints with rows of their own."""
+    """Raises an error for joints with rows of their own, and states beside kept coordinates."""
     mechanism = tree.mechanism
+    ghosts = [x.ghost for x in tree.closures if x.ghost is not None]
     names = [x.name for x in mechanism.states]
-    if names:
+    if names and ghosts:
         raise DerivationError(
-            f"{mechanism.name!r} has states of loads ({', '.join(names[:5])}), which loops over "
-            "the nodes of a tree do not know.",
+            f"{mechanism.name!r} has states of loads ({', '.join(names[:5])}) beside joints that "
+            "close loops and keep their coordinates, which loops over nodes do not know.",
             hint="Derive its equations by newton_euler.",
         )
-    ghosts = [x.ghost for x in tree.closures if x.ghost is not None]
     for i, node in enumerate(tree.nodes):
+        if is_state(node.joint):
+            continue
         if node.joint.type.OWN_ROWS or ("'" in node.body and i not in ghosts):
             raise DerivationError(
                 f"the joint {node.joint.name!r} ({node.joint.type.name}) has rows of its own, "
@@ -291,11 +302,34 @@ def _parted(mechanism: Mechanism) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     along, on_bodies = [], []
     for force in mechanism.forces:
         measure = force.along() if isinstance(force, AlongMeasure) else None
-        if isinstance(measure, Coordinate) or isinstance(force, Field | OfMechanism):
+        if is_of_coordinates(measure) or isinstance(force, Field | OfMechanism):
             along.append(force)
         elif is_on_bodies(force, named):
             on_bodies.append(force)
     return tuple(along), tuple(on_bodies)
+
+
+def _rotors(setting: Setting, known: Mapping[Expr, Any]) -> dict[int, float]:
+    """Velocity -> inertia that it moves besides bodies: of rotors, and 1 of states of loads.
+
+    Raises:
+        DerivationError: a potential of velocities is no energy of rotors.
+    """
+    rotors: dict[int, float] = dict.fromkeys(setting.states, 1.0)
+    moving = {setting.symbols.t, *setting.symbols.q, *setting.symbols.v, *setting.symbols.u}
+    for load in setting.loads:
+        entries = dict(load.inertia)
+        varies = not moving.isdisjoint(symbols_of([*entries.values()]))
+        bends = load.rate_potential is not None and bool(load.tau)
+        if varies or any(i != j for i, j in entries) or bends:
+            raise DerivationError(
+                f"the potential {load.name!r} depends on velocities, and is no energy of rotors: "
+                "loops over nodes do not know it.",
+                hint="Derive the equations by newton_euler.",
+            )
+        for (i, _), entry in entries.items():
+            rotors[i] = rotors.get(i, 0.0) + float(number(entry, known))
+    return rotors
 
 
 def _without_loads_on_bodies(tree: Tree, along: tuple[Any, ...]) -> Tree:
@@ -337,14 +371,8 @@ def _markers(tree: Tree) -> list[tuple[int, Any]]:
 def _written(setting: Setting) -> WrittenOut:
     """Loads, outputs and events over the symbols of the tree."""
     mechanism = setting.mechanism
-    for load in setting.loads:
-        if load.rate_potential is not None:
-            raise DerivationError(
-                f"the potential {load.name!r} depends on velocities, which loops over nodes do "
-                "not know.",
-                hint="Derive the equations by newton_euler.",
-            )
     tau = {j: as_expr(x) for j, x in enumerate(setting.applied()) if not vanishes(x)}
+    tau |= setting.states
     power, unwatched = power_of(setting)
     return WrittenOut(
         tau=MappingProxyType(tau),

@@ -40,6 +40,7 @@ class Link(NamedTuple):
     twist: Array  # S v
     bias: Array  # Ṡ v
     inertia: Inertia
+    rotors: tuple[Any, ...] = ()  # what its velocities move besides, as rotors; none if empty
 
 
 def link(kinematics: Kinematics, i: int) -> Link:

@@ -16,7 +16,17 @@ from types import MappingProxyType
 from typing import Any, TypeAlias, final
 
 from liaison.expr import Expr, as_expr, symbol
-from liaison.spatial.arrays import Array, array, dot, is_formula, minus, product, times, vector
+from liaison.spatial.arrays import (
+    Array,
+    array,
+    dot,
+    is_formula,
+    minus,
+    plus,
+    product,
+    times,
+    vector,
+)
 from liaison.spatial.plucker import act_force, act_force_inverse, apply_inertia
 
 from .articulated import (
@@ -90,7 +100,8 @@ def inverse_recursion(classes: Sequence[NodeClass], gravity: Array) -> Recursion
         total = _read(own, slots["wrench"])
         wrench = (total[:3], total[3:])
         reaction = _on_successor(one, total)
-        return [*_flat(at_parent(node.pose, wrench)), *reaction, *felt(node.S, wrench)]
+        efforts = _with_rotors(felt(node.S, wrench), one.link, _joint_inputs(one, slots))
+        return [*_flat(at_parent(node.pose, wrench)), *reaction, *efforts]
 
     out = Sweep("outwards", False, _each(outwards, classes), slots["state"].start)
     back = Sweep(
@@ -102,6 +113,13 @@ def inverse_recursion(classes: Sequence[NodeClass], gravity: Array) -> Recursion
     )
     ends = slots["input"].start, slots["output"].start
     return Recursion("inverse", (out, back), ground, *ends, places)
+
+
+def _with_rotors(efforts: Sequence[Any], node: Link, vdot: Array) -> list[Any]:
+    """Efforts that also accelerate the rotors of a joint."""
+    if not node.rotors:
+        return [*efforts]
+    return [plus(x, times(r, a)) for x, r, a in zip(efforts, node.rotors, vdot, strict=True)]
 
 
 def _on_successor(one: NodeClass, wrench: Array) -> Array:
@@ -217,17 +235,17 @@ def _passed(one: NodeClass, slots: Slots) -> tuple[Array, Array, Array]:
     effort = array([above(6 + k) for k in range(one.joint.nv)])
     y = product(S.T, wrench) + effort
     left = vector(wrench - product(gain.K.T, y))
-    for row, (column, sign) in freed_rows(S).items():
+    for row, (column, sign) in freed_rows(node).items():
         left[row] = times(-sign, effort[column])  # since Sᵀ f' = −τ
-    return act_force(*node.pose, array(left)), y, joint_inertia(total, S)
+    return act_force(*node.pose, array(left)), y, joint_inertia(total, node)
 
 
 def _back(one: NodeClass, slots: Slots) -> list[Any]:
     """The motion of a node, and v of (half-1)."""
     node = _remembered(one.link, slots["kept"])
-    total, S = _unpacked(_read(own, slots["inertia"])), node.S
+    total = _unpacked(_read(own, slots["inertia"]))
     x = array([above(6 + k) for k in range(one.joint.nv)])
-    gain = Gain(_gain(one.joint.nv, slots["gain"]).K, halved_back(joint_inertia(total, S), x))
+    gain = Gain(_gain(one.joint.nv, slots["gain"]).K, halved_back(joint_inertia(total, node), x))
     still = Drift(array([0, 0, 0]), array([0] * 6))
     motion, v = accelerated(array([above(k) for k in range(6)]), node, still, gain)
     return [*motion, *v]

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations, product
 from typing import Any, final
 
@@ -42,28 +43,28 @@ MOST = 2000
 @final
 @dataclass(frozen=True)
 class Touching:
-    """A geom that may touch: the body it is on, and what holds for its contacts."""
+    """A geom that may touch: the body it is on, and what holds for its contacts, read once."""
 
     element: Element
     body: str
     part: model.Hull | None = None  # of a mesh that is taken apart
 
-    @property
+    @cached_property
     def bits(self) -> tuple[int, int]:
         """`contype` and `conaffinity`."""
         return whole(self.element, "contype", "1"), whole(self.element, "conaffinity", "1")
 
-    @property
+    @cached_property
     def priority(self) -> Any:
         """Of two geoms, whose friction counts."""
         return whole(self.element, "priority", "0")
 
-    @property
+    @cached_property
     def dimension(self) -> int:
         """`condim`: 1 without friction, 3 sliding, 4 pivoting, 6 rolling too."""
         return whole(self.element, "condim", "3")
 
-    @property
+    @cached_property
     def friction(self) -> list[Any]:
         """Sliding, pivoting, rolling."""
         return friction_in(self.element, FRICTION)

@@ -368,9 +368,9 @@ def closed_markers(
     """R row by row and p of the marker in which each joint's reaction is expressed."""
     work = TreeWork(area, system)
     still_pass(system, q, v, work)
-    for k in range(system.n_nodes):
+    for k in range(system.n_joints):
         placed(work.numbers[system.marked[k] + 1], system.markers[k], out[12 * k :])
-    behind = out[12 * system.n_nodes :]
+    behind = out[12 * system.n_joints :]
     for c in range(cuts.n_joints - cuts.n_frames):
         state = work.numbers[cuts.cuts[c].second + 1]
         placed(state, cuts.markers[c], behind[12 * cuts.shown[c] :])
@@ -388,7 +388,7 @@ def put_reactions(
     work: CutWork, out: ptr,
 ) -> None:  # fmt: skip
     """What an inverse pass says of the joints of the tree; of cut joints what λ says."""
-    for i in range(system.n_nodes):
+    for i in range(system.n_joints):
         for j in range(6):
             out[6 * i + j] = tree.numbers[i + 1, system.reaction_slot + j]
     put_forces(system, cuts, count, lam, out)
@@ -405,7 +405,7 @@ def put_reactions(
                 for j in range(6):
                     wrench[j] += lam[k] * J[j]
         placed(state, cuts.markers[c], work.pose)
-        seen(work.pose, state[9:], wrench, out[6 * (system.n_nodes + cuts.shown[c]) :])
+        seen(work.pose, state[9:], wrench, out[6 * (system.n_joints + cuts.shown[c]) :])
 
 
 @loop
@@ -413,7 +413,7 @@ def put_forces(system: TreeSystem, cuts: CutSystem, count: i64, lam: ptr, out: p
     """Forces of relations between frames, in the axes of the first: what λ says."""
     first = cuts.n_joints - cuts.n_frames
     for e in range(cuts.n_frames):
-        force = out[6 * (system.n_nodes + first + e) :]
+        force = out[6 * (system.n_joints + first + e) :]
         for j in range(6):
             force[j] = 0.0
         for j in range(3):

@@ -135,6 +135,7 @@ class TreeTables:
                 "load_constants": 0 if pushed is None else len(pushed.constants),
             },
             n_nodes=len(model.nodes) - model.kept,
+            n_joints=len(model.joints),
             n_kept=model.kept,
             n_classes=len(model.forward.sweeps[0].formulas),
             n_local=len(model.retract),

@@ -41,6 +41,7 @@ class TreeSystem(Record):
     """All that the loops know of a tree, for as long as it lives."""
 
     n_nodes: i64 = size()
+    n_joints: i64 = size()  # nodes behind theirs are states of loads
     n_kept: i64 = size()  # nodes behind them that only keep coordinates of cut joints
     n_classes: i64 = size()
     n_local: i64 = size()
@@ -322,7 +323,7 @@ def tree_retract(
     work = TreeWork(area, system)
     for i in range(system.n_nodes + system.n_kept):
         node = system.nodes[i]
-        if node.nv > 0:
+        if node.nv > 0 and system.retract_entries[node.kind] != 0:
             f = entry_at(system.retract_entries, node.kind)
             f(t, q[node.q :], v, u, p, x[node.v :], out[node.q :], work.scratch)
 
@@ -408,7 +409,7 @@ def tree_markers(
     """R row by row and p of the marker in which each joint's reaction is expressed."""
     work = TreeWork(area, system)
     still_pass(system, q, v, work)
-    for k in range(system.n_nodes):
+    for k in range(system.n_joints):
         placed(work.numbers[system.marked[k] + 1], system.markers[k], out[12 * k :])
 
 
@@ -420,7 +421,7 @@ def tree_reactions(
     work = TreeWork(area, system)
     load_bodies(system, t, q, v, u, p, work)
     pass_over(system, INVERSE, q, v, x, work)
-    for i in range(system.n_nodes):
+    for i in range(system.n_joints):
         for j in range(6):
             out[6 * i + j] = work.numbers[i + 1, system.reaction_slot + j]
 
