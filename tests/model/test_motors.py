@@ -164,3 +164,25 @@ def test_what_cannot_be_is_rejected(make, message):
 def test_errors_of_stops_name_the_coordinate():
     with pytest.raises(ModelError, match="'A'"):
         liaison.stops("A", 2, 1)
+
+
+WITHOUT = [
+    ("pid", {}), ("pid", {"target": 1}), ("pid", {"stiffness": 0.0, "limit": 3}),
+    ("servo", {}), ("servo", {"target": "90 deg", "damping": 1}),
+    ("servo", {"speed": 1, "stiffness": 2}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "values"), WITHOUT)
+def test_motors_that_never_follow_what_they_are_given_are_errors(kind, values):
+    rod = liaison.body("rod", mass=1, center=(0, 0, -0.5))
+    A = liaison.join(liaison.ground, rod, "revolute", name="A", axis=(0, 1, 0))
+    with pytest.raises(ModelError, match=r"no gain|and no (stiffness|damping)"):
+        getattr(liaison, kind)(A, **values)
+    getattr(liaison, kind)(A, effort=1)
+    getattr(liaison, kind)(A, damping=2)
+
+
+def test_a_controller_in_lsd_without_gains_is_an_error_at_its_line():
+    with pytest.raises(ModelError, match="no gain and no effort"):
+        liaison.read(ARM + "apply pid target = 1 rad end on A ;")

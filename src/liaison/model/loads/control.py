@@ -164,6 +164,11 @@ class Pid(AlongMeasure, Brief):
         for part in ("filter", "tracking"):
             if getattr(self, part) is not None and number(getattr(self, part)) == 0:
                 raise self._error(f"has a {part} of 0 s; it must be positive, or left out.")
+        if all(map(is_zero, (self.stiffness, self.integral, self.damping, self.effort))):
+            raise self._error(
+                "has no gain and no effort, so it never acts: give its `stiffness`, `integral` or "
+                "`damping`."
+            )
         upper, lower = (None if x is None else number(x) for x in (self.limit, self.least))
         if upper is not None and lower is not None and lower > upper:
             raise self._error(f"has a least effort of {lower:g}, above its limit {upper:g}.")
@@ -268,6 +273,9 @@ def pid(
         least: least effort; −limit if not given.
         tracking: how fast the integral follows a bound [s]; stiffness / integral if not given.
         name: by default "pid_" and what it is on.
+
+    Raises:
+        ModelError: no gain and no effort is given.
 
     Example:
         >>> import liaison

@@ -258,6 +258,10 @@ class Servo(AlongMeasure, Brief):
         return u
 
 
+def _is_nothing(x: Any) -> bool:
+    return type(x) in (int, float) and not x
+
+
 @checked
 def servo(
     *where: Any,
@@ -285,6 +289,9 @@ def servo(
         no_load: speed at which back EMF leaves nothing of the limit.
         name: by default "servo" and what it is on.
 
+    Raises:
+        ModelError: neither a gain nor an effort is given, or a target or a speed without its gain.
+
     Example:
         >>> import liaison
         >>> rod = liaison.body("rod", mass=1, center=(0, 0, -0.5))
@@ -295,4 +302,12 @@ def servo(
     """
     measure, word = between(where)
     values = (target, speed, effort, stiffness, damping, least, limit, no_load)
+    for followed, gain in (("target", "stiffness"), ("speed", "damping")):
+        x, y = (target, stiffness) if followed == "target" else (speed, damping)
+        if _is_nothing(y) and (not _is_nothing(x) or all(map(_is_nothing, values[2:5]))):
+            raise ModelError(
+                f"a servo on {word!r} has a {followed} and no {gain}, so it never follows it.",
+                place=line_here(),
+                hint=f"Give its {gain}.",
+            )
     return Servo(name or f"servo {word}", measure, *values, place=line_here())
