@@ -30,6 +30,7 @@ Arguments checked where they enter, by the annotations of the function that take
 `simulate(file, until="1")` then says "simulate: until is '1'; it must be a number." A number is
 real and no NaN; what a number means, whether it is positive or small enough, the function checks.
 Of mappings the keys are looked at, of sequences no entry; what has no annotation, or Any, passes.
+A text where a sequence of texts is meant is taken as the one text of it: series="reactions".
 
 Public names: the family above, needed, Place, Cure, interruptible, checked, fitting,
 unchecked, check_fields, warn_renamed.
@@ -53,7 +54,7 @@ from numbers import Real
 from types import NoneType, UnionType
 from typing import Any, Literal, Self, TypeAlias, TypeVar, Union, cast, final, get_args, get_origin
 
-from .lazy import misfit, nearest
+from .lazy import in_row, misfit, nearest
 
 
 @final
@@ -601,6 +602,8 @@ def checked(function: F) -> F:
                 continue
             if not test[0](value):
                 _reject(function.__name__, name, value, test[1])
+            if type(value) is str and test[1] == "a sequence, each text":
+                args, keywords = in_row(name, names, args, keywords)
             if type(value) not in MIXED and _is_uniform(value):
                 test[2].add(type(value))
         return fitted(*args, **keywords)

@@ -2,7 +2,7 @@
 
 Records and functions also say here what they take, where a call does not fit.
 
-Public names: offer, Fitted, misfit, nearest, Shown, Brief, Moving, Typeset, read_only.
+Public names: offer, Fitted, in_row, misfit, nearest, Shown, Brief, Moving, Typeset, read_only.
 """
 
 from __future__ import annotations
@@ -209,6 +209,23 @@ SYNONYMS = tuple(
     )
 )
 """Words of arguments that mean the first of each group, where that is one of those taken."""
+
+
+def in_row(
+    name: str, names: Sequence[str], args: tuple[Any, ...], keywords: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Arguments of a call, one of them put into a row of its own.
+
+    Args:
+        name: of that one.
+        names: of the arguments that stand without a name.
+        args: these.
+        keywords: those with a name.
+    """
+    if name in keywords:
+        return args, {**keywords, name: (keywords[name],)}
+    k = names.index(name)
+    return (*args[:k], (args[k],), *args[k + 1 :]), keywords
 
 
 def misfit(

@@ -12,7 +12,14 @@ import numpy as np
 import pytest
 
 import liaison
-from liaison.errors import ArgumentError, LiaisonError, ModelError, OptionError, checked
+from liaison.errors import (
+    ArgumentError,
+    LiaisonError,
+    ModelError,
+    NamingError,
+    OptionError,
+    checked,
+)
 
 
 @checked
@@ -249,6 +256,22 @@ def test_records_say_which_arguments_they_take(call: Callable[[], Any], words: s
     with pytest.raises(TypeError, match=f"(?s){words}") as caught:
         call()
     assert isinstance(caught.value, LiaisonError)
+
+
+def test_a_text_for_a_row_of_texts_is_the_only_one_of_it() -> None:
+    @checked
+    def row(first: str, names: Sequence[str] = (), *, more: Sequence[str] | None = None) -> Any:
+        return first, tuple(names), more
+
+    assert row("ab", "ab", more="cd") == ("ab", ("ab",), ("cd",))
+    assert row("ab", names="cd") == ("ab", ("cd",), None)
+    assert row("ab", ["cd", "ef"]) == ("ab", ("cd", "ef"), None)
+    pendulum, options = "examples/pendulum.lsd", liaison.RunOptions(series="reactions")
+    by_name = liaison.simulate(pendulum, until=0.1, series="reactions")
+    assert "reactions" in by_name.series
+    assert "reactions" in liaison.simulate(pendulum, until=0.1, options=options).series
+    with pytest.raises(NamingError, match="no series is named 'reaction'; did you mean"):
+        liaison.simulate(pendulum, until=0.1, only_series="reaction")
 
 
 def test_a_type_error_within_a_record_stays() -> None:

@@ -9,7 +9,7 @@ import math
 
 from liaison.analyse.compare.compare import REFERENCE, Comparison, Derived
 
-from .page import Page, Table
+from .page import Page, Table, plural
 
 HEAD = ("formalism", "unknowns", "equations", "operations", "derived", "evaluated", "equal")
 
@@ -21,7 +21,7 @@ def title(shown: Comparison) -> str:
         verdict = "NOT all are known to be equal"
     elif not shown.all_proved:
         verdict = "all that apply are equal, some of it numerically"
-    return f"{shown.name}: {len(shown.rows)} formalisms, {verdict}"
+    return f"{shown.name}: {plural(len(shown.rows), 'formalism')}, {verdict}"
 
 
 def page(shown: Comparison) -> Page:

@@ -404,7 +404,8 @@ class _Robot:
         frictions = frictions_in(self.root, self.links)
         listed = self_contacts(solids, mechanism.joints, self.srdf.apart, body=self.body,
                                frictions=frictions, equipment=self.equipment)  # fmt: skip
-        self.lines.append(f"{len(listed)} pairs of shapes of links may touch, without neighbours")
+        pairs = "1 pair" if len(listed) == 1 else f"{len(listed)} pairs"
+        self.lines.append(f"{pairs} of shapes of links may touch, without neighbours")
         return listed
 
     def mesh(self, form: Element) -> Path | str:

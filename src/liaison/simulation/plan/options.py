@@ -273,7 +273,8 @@ def _series_of(
     verb: str, chosen: Mapping[str, Any], defaults: Sequence[str]
 ) -> dict[str, tuple[str, ...]]:
     """All that is to be evaluated, as `series`; nothing where it is left to the run."""
-    more, only = chosen.get("series"), chosen.get("only_series")
+    both = (chosen.get("series"), chosen.get("only_series"))
+    more, only = ((x,) if isinstance(x, str) else x for x in both)
     if more is not None and only is not None:
         raise ArgumentError(
             f"{verb}: series is {more!r} and only_series is {only!r}; give one of them.",

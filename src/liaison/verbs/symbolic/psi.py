@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from liaison.analyse.proofs.syzygies import PolynomialPsi, polynomial_psi
+from liaison.display.page import plural
 from liaison.errors import checked
 from liaison.expr import to_text
 from liaison.lazy import Shown
@@ -32,7 +33,9 @@ class Psi(Shown):
         if columns is None:
             return f"{self.name}: Ψ was not computed: the syzygies pass the bounds."
         names = [label.name for label in self.result.velocities]
-        lines = [f"{self.name}: {len(columns)} columns ψ with Δ ψ = 0 wherever the loops close"]
+        lines = [
+            f"{self.name}: {plural(len(columns), 'column')} ψ with Δ ψ = 0 wherever the loops close"
+        ]
         for k, column in enumerate(columns, 1):
             lines.append(f"ψ{k}")
             entries = ((n, to_text(x, share=False)) for n, x in zip(names, column, strict=True))
