@@ -11,6 +11,7 @@ joint_pieces.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import final
@@ -18,7 +19,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.errors import LiaisonError, NamingError
+from liaison.errors import LiaisonError, NamingError, ReadingWarning
 from liaison.model import Body, Field, Joint, Mechanism, Mesh
 from liaison.model.joints import Ball, Block, Primitive, Rail, Strut, Tube
 from liaison.model.values import floats
@@ -226,12 +227,16 @@ def drawing(trajectory: Trajectory, mechanism: Mechanism, size: float | None = N
         trajectory: with poses.
         mechanism: what moves.
         size: of the scene [m], in the place of that of the motion.
+
+    Warns:
+        ReadingWarning: surfaces whose files cannot be read; the rest is drawn.
     """
     values = parameter_values(trajectory, mechanism)
     poses = body_poses(trajectory)
     poses.setdefault("ground", np.tile(np.eye(3, 4), (len(trajectory), 1, 1)))
     missing: list[str] = []
     outlines = _outlines(mechanism, values, missing)
+    _warn(mechanism, missing)
     swept = {x.body.name: _swept(poses, x.body.name, x.points()) for x in outlines}
     markers = [marker for force in mechanism.forces for marker in force.markers()]
     ends = [_swept(poses, x.body, floats(x.p, values)[None]) for x in markers]
@@ -256,6 +261,25 @@ def drawing(trajectory: Trajectory, mechanism: Mechanism, size: float | None = N
         parameters=values,
         missing=tuple(missing),
     )
+
+
+FEW_FILES = 5
+"""Files that are not drawn, up to which they are named."""
+
+
+def _warn(mechanism: Mechanism, missing: Sequence[str]) -> None:
+    """Warns once of the surfaces that are not drawn."""
+    names = list(dict.fromkeys(missing))
+    if not names:
+        return
+    more = f" and {len(names) - FEW_FILES} more" if len(names) > FEW_FILES else ""
+    surfaces = "surface is" if len(names) == 1 else "surfaces are"
+    listed = ", ".join(map(repr, names[:FEW_FILES]))
+    where = mechanism.place.file if mechanism.place else ""
+    note = (
+        f"{len(names)} {surfaces} not drawn, as there is no file that can be read: {listed}{more}"
+    )
+    warnings.warn(ReadingWarning(note, where), stacklevel=3)
 
 
 def parameter_values(trajectory: Trajectory, mechanism: Mechanism) -> dict[str, float]:

@@ -13,7 +13,7 @@ is in the axes of both. The element <constraint> that is proposed for URDF says 
 <parent>, <parent_origin>, <parent_axis>, <child>, <child_origin>, <child_axis>.
 
 Public names: body_of, possible_inertia, symmetric, colors_in, color_text, pose_in, exact_angle,
-snapped_in, mesh_file, Limits, limits_in, loop_of, direction_of.
+snapped_in, mesh_file, local_path, Limits, limits_in, loop_of, direction_of.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import numpy as np
 
@@ -128,9 +129,7 @@ def body_of(
         for shape in (*link.all("visual"), *link.all("collision")):
             form_of(shape)  # an error for two in one
         mass, com, inertia = _inertial(link, strict, notes)
-        shapes = _shapes(link, colors, notes)
-        if package_root:
-            shapes = tuple(_in_package(x, package_root, link) for x in shapes)
+        shapes = _shapes(link, colors, notes, package_root)
         rows, center = rows_of(inertia), tuple(com)
         return Body(link.get("name"), mass, center, rows, shapes, place=link.place)
 
@@ -201,12 +200,14 @@ SEEN = (".stl", ".obj")
 COARSE = "links whose visual meshes are neither .stl nor .obj are drawn by their collision shapes"
 
 
-def _shapes(link: Element, colors: dict[str, str], notes: list[str]) -> tuple[Any, ...]:
+def _shapes(
+    link: Element, colors: dict[str, str], notes: list[str], root: str | Path
+) -> tuple[Any, ...]:
     """The visual shapes, or the collision shapes where no visual can be drawn."""
     visual, collision = link.all("visual"), link.all("collision")
-    shapes = _drawn(visual or collision, colors, link, notes)
+    shapes = _drawn(visual or collision, colors, link, notes, root)
     if visual and shapes and not any(map(_is_seen, shapes)):
-        instead = tuple(filter(_is_seen, _drawn(collision, colors, link, [])))
+        instead = tuple(filter(_is_seen, _drawn(collision, colors, link, [], root)))
         if instead:
             notes += [] if COARSE in notes else [COARSE]
             return instead
@@ -214,9 +215,14 @@ def _shapes(link: Element, colors: dict[str, str], notes: list[str]) -> tuple[An
 
 
 def _drawn(
-    elements: list[Element], colors: dict[str, str], link: Element, notes: list[str]
+    elements: list[Element],
+    colors: dict[str, str],
+    link: Element,
+    notes: list[str],
+    root: str | Path,
 ) -> tuple[Any, ...]:
-    return tuple(x for one in elements if (x := _shape(one, colors, link, notes)) is not None)
+    shapes = ((one, _shape(one, colors, link, notes)) for one in elements)
+    return tuple(_placed(x, one, root, notes) for one, x in shapes if x is not None)
 
 
 def _is_seen(shape: Any) -> bool:
@@ -254,24 +260,54 @@ def _sphere(form: Element, placed: dict[str, Any], notes: list[str]) -> Sphere:
 
 def _mesh(form: Element, placed: dict[str, Any], notes: list[str]) -> Mesh:
     file = form.get("filename")
-    if ".." in file.replace("\\", "/").split("/") or file.startswith(("/", "file:")):
-        notes.append(f"the mesh {file!r} leaves the model's folder (line {form.place.line})")
     scale: Any = tuple(numbers_in(form, "scale", 3, "1 1 1"))
     return Mesh(file, scale, folder=str(Path(form.place.file).parent.resolve()), **placed)
 
 
-def _in_package(shape: Any, root: str | Path, link: Element) -> Any:
-    """A mesh of `package://` as a file below the root; it never leaves it."""
-    if not isinstance(shape, Mesh) or not shape.file.startswith(PACKAGE):
+def _placed(shape: Any, visual: Element, root: str | Path, notes: list[str]) -> Any:
+    """A mesh that has a URI, or lies in the root of packages, as its file; one elsewhere is noted.
+
+    What lies in the model's folder by a name that says so keeps that name.
+    """
+    if not isinstance(shape, Mesh) or (shape.file.startswith(PACKAGE) and not root):
         return shape
-    return replace(shape, file=str(mesh_file(shape.file, link, root)), folder=str(root))
+    file, name = mesh_file(shape.file, visual, root), shape.file.replace("\\", "/")
+    if file is None:
+        form = form_of(visual) or visual
+        notes.append(f"the mesh {shape.file!r} leaves {_folders(root)} (line {form.place.line})")
+        return shape
+    folder = Path(visual.place.file).parent.resolve()
+    if file.is_relative_to(folder) and ":" not in name:
+        return shape
+    return replace(
+        shape, file=str(file), folder=str(folder if file.is_relative_to(folder) else root)
+    )
+
+
+def _folders(root: str | Path) -> str:
+    """Where meshes may lie, in words."""
+    return "the model's folder and package_root" if root else "the model's folder"
+
+
+def local_path(name: str) -> str | None:
+    """The path of a name: itself, or that of a `file:` URI of this machine; None of other URIs."""
+    if not name.startswith("file:"):
+        return None if "://" in name else name
+    path = name.removeprefix("file:")
+    if path.startswith("//"):
+        host, _, path = path[2:].partition("/")
+        if host not in ("", "localhost"):
+            return None
+        path = f"/{path}"
+    path = unquote(path)
+    return None if "\0" in path else path
 
 
 def mesh_file(name: str, element: Element, root: str | Path) -> Path | None:
     """The file of a mesh: below the root of packages, or in the model's folder; None elsewhere.
 
     Args:
-        name: as the model has it, `package://` or relative.
+        name: as the model has it: `package://`, `file://`, absolute or relative.
         element: that names it.
         root: of packages; "" where there is none.
 
@@ -290,9 +326,12 @@ def mesh_file(name: str, element: Element, root: str | Path) -> Path | None:
                 place=element.place,
             )
         return file
-    folder = Path(element.place.file).parent.resolve()
-    file = (folder / name).resolve()
-    return file if file.is_relative_to(folder) and "://" not in name else None
+    folder, path = Path(element.place.file).parent.resolve(), local_path(name)
+    if path is None:
+        return None
+    file = (folder / path).resolve()
+    known = (folder, Path(root).resolve()) if root else (folder,)
+    return file if any(map(file.is_relative_to, known)) else None
 
 
 PACKAGE = "package://"

@@ -419,7 +419,8 @@ class _Robot:
             return f"{why}{str(path)!r} is no file"
         if name.startswith(PACKAGE):
             return f"{why}package_root= (--package-root) says where packages lie"
-        return f"{why}it is outside the folder of the model"
+        known = " and of package_root" if root else ""
+        return f"{why}it is outside the folder of the model{known}"
 
     def standing(
         self, mechanism: model.Mechanism, joints: list[model.Joint], feet: Any, starts: Any
