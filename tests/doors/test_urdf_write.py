@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import liaison
+from doors.test_urdf_robots import joint, link, robot
 from liaison.equations import newton_euler
 from liaison.errors import TextError
 from liaison.expr import collector_paused, symbol
@@ -14,6 +16,7 @@ from liaison.formats import read, reading_of_urdf
 from liaison.formats.urdf.links import Limits
 from liaison.formats.urdf.write import write_urdf
 from liaison.model import (
+    Armature,
     Body,
     Coupling,
     Free,
@@ -151,6 +154,31 @@ def test_what_urdf_cannot_say_is_named():
     varied = "that 'a', 'b', 'c', 'd' may vary: the values are written"
     assert notes == ["gravity [0.0, 0.0, -9.81]", varied, "4 starts", "1 events", "1 outputs"]
     assert all(note in text for note in notes)
+
+
+def test_rotors_come_back_as_transmissions():
+    joints = joint("hip", "base", "upper") + joint("knee", "upper", "lower", xyz="0 0 -0.4")
+    names = [("tail", "slider"), ("toe", "foot")]
+    mimic = '<mimic joint="knee" multiplier="-2"/>'
+    joints += joint("tail", "base", "slider", kind="prismatic", xyz="-0.3 0 0")
+    joints += joint("toe", "lower", "foot", xyz="0 0 -0.4", more=mimic)
+    links = "".join(link(x) for x in ("base", "upper", "lower", *(y for _, y in names)))
+    plain = read(robot(joints=joints, links=links))
+    rotors = (Armature("a", "knee", 0.3), Armature("b", "knee", Fraction(1, 8)),
+              Armature("c", "tail", 2.5), Armature("d", "toe", 0.01))  # fmt: skip
+    mechanism = replace(plain, forces=(*plain.forces, *rotors))
+    notes: list[str] = []
+    text = write_urdf(mechanism, notes=notes)
+    assert not any("armature" in x for x in notes)
+    back, at = read(text), {"hip": 0.3, "knee": -0.4, "tail": 0.1, "toe": 0.8}
+    M, N = (np.asarray(liaison.mass_matrix(x, at)) for x in (mechanism, back))
+    assert relative_difference([M], [N]) < SAME
+    assert relative_difference([M], [np.asarray(liaison.mass_matrix(plain, at))]) > 1e-3
+    # the joint without a rotor is driven as the others are, and the one that mimics is not
+    driven = [x.name for x in read(text, motors="torque").inputs]
+    assert driven == [x.name for x in read(robot(joints=joints, links=links),
+                                           motors="torque").inputs]  # fmt: skip
+    assert "<transmission" not in write_urdf(plain)
 
 
 def test_frictions_on_one_joint_add_up():

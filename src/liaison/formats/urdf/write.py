@@ -103,6 +103,11 @@ class _Robot:
             for f in mechanism.forces
             if isinstance(f, model.JointFriction) and f.coordinate in self.single
         ]
+        self.rotors = [
+            f
+            for f in mechanism.forces
+            if isinstance(f, model.Armature) and f.coordinate in self.single
+        ]
         self.note_rest()
 
     def walk(self) -> None:
@@ -148,7 +153,7 @@ class _Robot:
         for force in mechanism.forces:
             if isinstance(force, model.Gravity):
                 self.notes.append(f"gravity {[float(x) for x in self.numbers(force.vector)]}")
-            elif not any(force is x for x in self.frictions):
+            elif not any(force is x for x in (*self.frictions, *self.rotors)):
                 self.notes.append(f"the {type(force).__name__.lower()} {force.name!r}")
         for friction in self.frictions:
             self.note_smoothing(friction)
@@ -197,7 +202,7 @@ class _Robot:
     # ---- text
 
     def lines(self) -> list[str]:
-        """Links, joints and loops."""
+        """Links, joints, loops and rotors."""
         lines = [] if self.root else [f'<link name="{self.link("ground")}"/>']
         for body in self.mechanism.bodies[1:]:
             lines += self.body(body)
@@ -205,6 +210,29 @@ class _Robot:
             lines += self.joint(joint, is_reversed)
         for joint in self.loops:
             lines += self.loop(joint)
+        return lines + self.transmissions()
+
+    def transmissions(self) -> list[str]:
+        """<transmission> of every rotor on its joint, which turns as it does.
+
+        Where there are some, readers take joints without one as passive: the others get one, too.
+        """
+        inertias: dict[str, float] = {}
+        for x in self.rotors:
+            own = float(self.numbers(x.inertia))
+            inertias[x.coordinate] = inertias.get(x.coordinate, 0.0) + own
+        lines: list[str] = []
+        for joint, _ in self.tree:
+            for label in self.single.intersection(joint.coordinates):
+                if not inertias or (label in self.mimics and label not in inertias):
+                    continue
+                own = f"<rotorInertia>{_text(inertias.get(label, 0.0))}</rotorInertia>"
+                lines += [
+                    f"<transmission name={quoteattr(f'drive of {joint.name}')}>",
+                    f"  <joint name={quoteattr(joint.name)}/>",
+                    f'  <actuator name="motor">{own}</actuator>',
+                    "</transmission>",
+                ]
         return lines
 
     def link(self, body: str) -> str:
