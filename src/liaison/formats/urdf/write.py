@@ -219,8 +219,8 @@ class _Robot:
         """
         inertias: dict[str, float] = {}
         for x in self.rotors:
-            own = float(self.numbers(x.inertia))
-            inertias[x.coordinate] = inertias.get(x.coordinate, 0.0) + own
+            more = float(self.numbers(x.inertia))
+            inertias[x.coordinate] = inertias.get(x.coordinate, 0.0) + more
         lines: list[str] = []
         for joint, _ in self.tree:
             for label in self.single.intersection(joint.coordinates):
