@@ -144,3 +144,13 @@ def test_powers_of_the_same_name_stand_beside_each_other():
     energy = run["energy"].sum(axis=1)
     others = work["same"] + work["same (2)"] + work["closures"]
     assert energy[-1] - energy[0] == pytest.approx(others + work["closures (2)"], abs=1e-6)
+
+
+def test_moments_that_balance_are_measured_by_the_forces_that_make_them(examples):
+    # two equal halves: the moments of what each does cancel but for rounding, and had no size
+    assert liaison.verify(examples / "robots" / "gripper.urdf", until=0.01).holds
+
+
+def test_a_run_of_verify_may_have_a_fixed_step(examples):
+    # its own tolerances beside a fixed step were an error
+    assert liaison.verify(examples / "pendulum.lsd", until=0.05, step="1 ms", method="rk4").holds

@@ -442,11 +442,12 @@ def _at_instants(t: Array, balance: _Balance) -> list[Theorem]:
     rate = dL - np.cross(speed, P) - np.cross(place, dP)  # of the moment about A
     moved = rate + np.cross(speed, P)
     still = ROUNDING * forces  # at rest only rounding is left, of forces that balance
-    turning, energies = [M, moments, L / span], [dT, power, slow, still]
+    arms = np.linalg.norm(G, axis=1)[:, None] * forces  # moments that may balance, by their forces
+    turning, energies = [M, moments, arms, L / span], [dT, power, slow, still]
     at_point = M - np.cross(place, R)
     return [
         _theorem("resultant", t, dP, R, [forces, P / span]),
-        _theorem("moment about the ground's origin", t, dL, M, [L / span, moments]),
+        _theorem("moment about the ground's origin", t, dL, M, [L / span, moments, arms]),
         _theorem("moment about the mass center", t, *own, turning),
         _theorem("moment about the moving point", t, moved, at_point, turning),
         _theorem("kinetic energy", t, dT, power, [*parts, slow, still]),
