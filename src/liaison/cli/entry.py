@@ -51,7 +51,18 @@ from liaison.errors import (
 )
 from liaison.verbs.registry import Verb, folders, verbs, verbs_in
 
-from .options import Debug, Guesses, Json, Model, Starts, Values, json_text, printed
+from .options import (
+    Debug,
+    Guesses,
+    Json,
+    Model,
+    RobotOption,
+    Starts,
+    Values,
+    json_text,
+    printed,
+    with_robot_options,
+)
 
 SIMPLE = (bool, int, float, str, Path)
 """Kinds of values that one word of the command line gives."""
@@ -75,7 +86,12 @@ def command_of(verb: Callable[..., Any]) -> Callable[..., None]:
         starts, guesses = arguments.get("start"), arguments.get("guess")
         file, values = arguments["file"], arguments.get("values")
         request = read_request(
-            file, values, starts, guesses=guesses, may_vary="inputs" in parameters
+            file,
+            values,
+            starts,
+            arguments.get("robot"),
+            guesses=guesses,
+            may_vary="inputs" in parameters,
         )
         keywords = {name: arguments[name] for name in names}
         for name in times:
@@ -91,7 +107,7 @@ def command_of(verb: Callable[..., Any]) -> Callable[..., None]:
     called.__name__, called.__doc__ = verb.__name__, (getdoc(verb) or "").partition("\n\n")[0]
     called.__signature__ = Signature(listed)  # type: ignore[attr-defined]
     called.__annotations__ = {x.name: x.annotation for x in listed}
-    return called
+    return with_robot_options(called)
 
 
 def _common(parameters: Mapping[str, Parameter]) -> list[Parameter]:
@@ -99,6 +115,7 @@ def _common(parameters: Mapping[str, Parameter]) -> list[Parameter]:
     listed = [_shared("values", Values, None)]
     if "start" in parameters:
         listed += [_shared("start", Starts, None), _shared("guess", Guesses, None)]
+    listed += [_shared("robot", RobotOption, None)]
     return [*listed, _shared("as_json", Json, False), _shared("debug", Debug, False)]
 
 

@@ -298,7 +298,12 @@ ROBOT: Mapping[str, tuple[Any, Any]] = {
 def with_robot_options(function: Callable[..., None]) -> Callable[..., None]:
     """The command with the options of `ROBOT`, of which it takes those that are set as `robot`."""
     keyword = Parameter.KEYWORD_ONLY
-    own = [Parameter(x, keyword, default=y, annotation=a) for x, (a, y) in ROBOT.items()]
+    taken = signature(function).parameters  # an option of the command's own comes first
+    own = [
+        Parameter(x, keyword, default=y, annotation=a)
+        for x, (a, y) in ROBOT.items()
+        if x not in taken
+    ]
     return _with_options(function, "robot", own)
 
 

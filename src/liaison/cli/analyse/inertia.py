@@ -9,11 +9,21 @@ from typing import Annotated, Any
 
 import typer
 
-from liaison.cli.options import At, Debug, Json, Model, Values, printed
+from liaison.cli.options import (
+    At,
+    Debug,
+    Json,
+    Model,
+    RobotOption,
+    Values,
+    printed,
+    with_robot_options,
+)
 from liaison.verbs.registry import command
 
 
 @command
+@with_robot_options
 def inertia(
     file: Model,
     bodies: Annotated[
@@ -29,6 +39,7 @@ def inertia(
     ] = None,
     at: At = None,
     values: Values = None,
+    robot: RobotOption = None,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -37,7 +48,7 @@ def inertia(
     from liaison.tree.tree import as_float
     from liaison.verbs.state import inertia as verb
 
-    mechanism = read_request(file, values).mechanism
+    mechanism = read_request(file, values, robot=robot).mechanism
     where = {name: float(as_float(x)) for name, x in positions_of(mechanism, at).items()}
     result = verb.inertia(
         mechanism, bodies or (), where, point=three("--point", point, "m"), axes=axes

@@ -9,7 +9,17 @@ from typing import Annotated, Any
 
 import typer
 
-from liaison.cli.options import Debug, Guesses, Json, Model, Starts, Values, printed
+from liaison.cli.options import (
+    Debug,
+    Guesses,
+    Json,
+    Model,
+    RobotOption,
+    Starts,
+    Values,
+    printed,
+    with_robot_options,
+)
 from liaison.verbs.registry import command
 
 Independent = Annotated[
@@ -22,6 +32,7 @@ AtRest = Annotated[
 
 
 @command
+@with_robot_options
 def linearize(
     file: Model,
     rest: AtRest = False,
@@ -29,6 +40,7 @@ def linearize(
     values: Values = None,
     start: Starts = None,
     guess: Guesses = None,
+    robot: RobotOption = None,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -37,7 +49,7 @@ def linearize(
     from liaison.verbs.analyse import equilibrium
     from liaison.verbs.analyse import linearize as verb
 
-    request = read_request(file, values, start, guesses=guess)
+    request = read_request(file, values, start, guesses=guess, robot=robot)
     own: dict[str, Any] = {"start": request.start}
     if rest:
         own = {"state": equilibrium.equilibrium(request.mechanism, **own).state}

@@ -9,11 +9,22 @@ from typing import Annotated
 
 import typer
 
-from liaison.cli.options import Debug, Guesses, Json, Model, Starts, Values, printed
+from liaison.cli.options import (
+    Debug,
+    Guesses,
+    Json,
+    Model,
+    RobotOption,
+    Starts,
+    Values,
+    printed,
+    with_robot_options,
+)
 from liaison.verbs.registry import command
 
 
 @command
+@with_robot_options
 def solutions(
     file: Model,
     maximal: Annotated[
@@ -25,6 +36,7 @@ def solutions(
     values: Values = None,
     start: Starts = None,
     guess: Guesses = None,
+    robot: RobotOption = None,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -32,6 +44,6 @@ def solutions(
     from liaison.cli.values import read_request
     from liaison.verbs.analyse import solutions as verb
 
-    request = read_request(file, values, start, guesses=guess)
+    request = read_request(file, values, start, guesses=guess, robot=robot)
     solved = verb.solutions(request.mechanism, start=request.start, maximal=maximal)
     printed(solved.to_dict(), str(solved), as_json)

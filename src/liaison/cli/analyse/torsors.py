@@ -9,16 +9,27 @@ from typing import Annotated
 
 import typer
 
-from liaison.cli.options import Debug, Json, Model, Starts, Values, printed
+from liaison.cli.options import (
+    Debug,
+    Json,
+    Model,
+    RobotOption,
+    Starts,
+    Values,
+    printed,
+    with_robot_options,
+)
 from liaison.verbs.registry import command
 
 
 @command
+@with_robot_options
 def torsors(
     file: Model,
     point: Annotated[str, typer.Option(metavar="X,Y,Z", help="Of the ground [m].")] = "0,0,0",
     start: Starts = None,
     values: Values = None,
+    robot: RobotOption = None,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -26,6 +37,6 @@ def torsors(
     from liaison.cli.values import read_request, three
     from liaison.verbs.state import torsors as verb
 
-    request = read_request(file, values, start)
+    request = read_request(file, values, start, robot=robot)
     result = verb.torsors(request.mechanism, point=three("--point", point, "m") or (0.0, 0.0, 0.0))
     printed(result.to_dict(), result.text, as_json)

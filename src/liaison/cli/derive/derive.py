@@ -23,10 +23,12 @@ from liaison.cli.options import (
     Debug,
     Json,
     Model,
+    RobotOption,
     Values,
     WithEvidence,
     printed,
     with_evidence,
+    with_robot_options,
     written,
 )
 from liaison.cli.values import check_word, named_by
@@ -186,6 +188,7 @@ FORMATS = "text, latex, sympy, html, notebook; entries (every formula with share
 
 
 @command
+@with_robot_options
 def derive(
     file: Model,
     formalism: Annotated[
@@ -246,6 +249,7 @@ def derive(
     ] = False,
     evidence: WithEvidence = False,
     values: Values = None,
+    robot: RobotOption = None,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -265,7 +269,7 @@ def derive(
     _check_ignored(answers, formalism, form, out)
     _check_words(formalism, form, parametrization)
     check_folders(out, compiled)
-    mechanism = read_request(file, values).mechanism
+    mechanism = read_request(file, values, robot=robot).mechanism
     if compiled or interactive:
         _special(mechanism, formalism, compiled, as_json)
         return

@@ -13,7 +13,15 @@ from typing import Annotated, Any
 import typer
 
 from liaison.cli.derive.own import Section, joined, short
-from liaison.cli.options import Debug, Json, Model, Values, printed
+from liaison.cli.options import (
+    Debug,
+    Json,
+    Model,
+    RobotOption,
+    Values,
+    printed,
+    with_robot_options,
+)
 from liaison.equations.motors.motor_coordinates import motor_form
 from liaison.equations.motors.motorized import Motorized, motorized
 from liaison.errors import DerivationError
@@ -110,6 +118,7 @@ def _of(letter: str, names: list[str]) -> list[str]:
 
 
 @command
+@with_robot_options
 def motors(
     file: Model,
     own: Annotated[
@@ -120,11 +129,12 @@ def motors(
     ] = False,
     digits: Annotated[int, typer.Option(min=2, max=17, help="Significant digits of decimals.")] = 6,
     values: Values = None,
+    robot: RobotOption = None,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
     """Derive the equations of an arm with its rotors: Mampey's mass matrix, torques of motors."""
     from liaison.cli.values import read_request
 
-    facts = motor_equations(read_request(file, values).mechanism, own, digits)
+    facts = motor_equations(read_request(file, values, robot=robot).mechanism, own, digits)
     printed(facts, facts["text"], as_json)

@@ -9,11 +9,20 @@ from typing import Annotated
 
 import typer
 
-from liaison.cli.options import Debug, Json, Model, Values, printed
+from liaison.cli.options import (
+    Debug,
+    Json,
+    Model,
+    RobotOption,
+    Values,
+    printed,
+    with_robot_options,
+)
 from liaison.verbs.registry import command
 
 
 @command
+@with_robot_options
 def parametrizations(
     file: Model,
     formalism: Annotated[
@@ -26,6 +35,7 @@ def parametrizations(
         str, typer.Option(metavar="TIME", help="Step size of RK4 for the drift.")
     ] = "1 ms",
     values: Values = None,
+    robot: RobotOption = None,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -36,7 +46,7 @@ def parametrizations(
     from liaison.verbs.derive import parametrizations as verb
 
     check_word("--formalism", formalism, FORMALISMS)
-    mechanism = read_request(file, values).mechanism
+    mechanism = read_request(file, values, robot=robot).mechanism
     end, options = run_options(until, {"step": step})
     comparison = verb.parametrizations(
         mechanism, formalism=formalism, until=end, step=options.step or 1e-3

@@ -9,11 +9,21 @@ from typing import Annotated, Any
 
 import typer
 
-from liaison.cli.options import At, Debug, Json, Model, Values, printed
+from liaison.cli.options import (
+    At,
+    Debug,
+    Json,
+    Model,
+    RobotOption,
+    Values,
+    printed,
+    with_robot_options,
+)
 from liaison.verbs.registry import command
 
 
 @command
+@with_robot_options
 def reduce(
     file: Model,
     independent: Annotated[
@@ -22,6 +32,7 @@ def reduce(
     ] = None,
     at: At = None,
     values: Values = None,
+    robot: RobotOption = None,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -31,7 +42,7 @@ def reduce(
     from liaison.expr.reading.shared import to_text
     from liaison.verbs.derive import reduce as verb
 
-    mechanism = read_request(file, values).mechanism
+    mechanism = read_request(file, values, robot=robot).mechanism
     where = positions_of(mechanism, at)
     with named_by("--independent"):
         reduction = verb.reduce(mechanism, independent or (), at=where)

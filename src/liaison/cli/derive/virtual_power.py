@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from liaison.cli.options import Debug, Json, Model, Values, printed
+from liaison.cli.options import (
+    Debug,
+    Json,
+    Model,
+    RobotOption,
+    Values,
+    printed,
+    with_robot_options,
+)
 from liaison.verbs.registry import command
 
 if TYPE_CHECKING:
@@ -19,6 +27,7 @@ if TYPE_CHECKING:
 
 
 @command
+@with_robot_options
 def virtual_power(
     file: Model,
     part: Annotated[
@@ -37,6 +46,7 @@ def virtual_power(
         str | None, typer.Option(metavar="NAME", help="This velocity is 1, all others are 0.")
     ] = None,
     values: Values = None,
+    robot: RobotOption = None,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -68,7 +78,7 @@ def virtual_power(
         field = fields.rotation(turn, where or (0, 0, 0))
     elif velocity is not None:
         field = fields.compatible({velocity: 1})
-    mechanism = with_named_gravity(read_request(file, values).mechanism)
+    mechanism = with_named_gravity(read_request(file, values, robot=robot).mechanism)
     bodies = part or [x.name for x in mechanism.bodies[1:]]
     with collector_paused(), named_by("--body"):
         equations = newton_euler(span(mechanism, exact=True))

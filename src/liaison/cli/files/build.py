@@ -12,12 +12,22 @@ from typing import Annotated, Any
 
 import typer
 
-from liaison.cli.options import Debug, Json, Model, Values, printed, written
+from liaison.cli.options import (
+    Debug,
+    Json,
+    Model,
+    RobotOption,
+    Values,
+    printed,
+    with_robot_options,
+    written,
+)
 from liaison.errors import LiaisonError, NamingError
 from liaison.verbs.registry import command
 
 
 @command
+@with_robot_options
 def build(
     file: Model,
     out: Annotated[
@@ -62,6 +72,7 @@ def build(
         int, typer.Option(metavar="N", help="With --precision: corrections of closures in a step.")
     ] = 1,
     values: Values = None,
+    robot: RobotOption = None,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -79,20 +90,24 @@ def build(
         raise typer.BadParameter("it belongs to a step: --precision.", param_hint=name)
     if target in FMUS:
         _check_fmu(entry, shared, precision)
-        _build_fmu(read_request(file, values, may_vary=True), out, target, named, as_json)
+        _build_fmu(
+            read_request(file, values, may_vary=True, robot=robot), out, target, named, as_json
+        )
     elif precision is not None:
         _check_step(target, entry, shared, precision)
         options = {"precision": precision, "libm": not no_libm, "iterations": corrections}
-        _build_step(read_request(file, values), out, options, as_json)
+        _build_step(read_request(file, values, robot=robot), out, options, as_json)
     elif BACK_ENDS.targets[target].simulates and not entry:
         _check_linked(target, shared)
-        _build_run(read_request(file, values, may_vary=True), out, named, as_json)
+        _build_run(read_request(file, values, may_vary=True, robot=robot), out, named, as_json)
     else:
         _check_linked(target, shared)
         for name in named:
             raise typer.BadParameter("it is of a target that simulates: --target wasm, without "
                                      "--entry, fmu2 or fmu3.", param_hint=f"--{name}")  # fmt: skip
-        _build_code(read_request(file, values).mechanism, out, target, entry, shared, as_json)
+        _build_code(
+            read_request(file, values, robot=robot).mechanism, out, target, entry, shared, as_json
+        )
 
 
 def _check_linked(target: str, shared: bool) -> None:

@@ -15,16 +15,19 @@ from liaison.cli.options import (
     Guesses,
     Json,
     Model,
+    RobotOption,
     Values,
     WithEvidence,
     help_of,
     printed,
     with_evidence,
+    with_robot_options,
 )
 from liaison.verbs.registry import command
 
 
 @command
+@with_robot_options
 def assemble(
     file: Model,
     at: Annotated[
@@ -55,6 +58,7 @@ def assemble(
     seed: Annotated[int, typer.Option(help="Seed of random numbers.")] = 0,
     evidence: WithEvidence = False,
     values: Values = None,
+    robot: RobotOption = None,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -64,7 +68,7 @@ def assemble(
 
     _check_search(every_way, hand, {"--evidence": evidence, "--time-limit": time_limit})
     _check_near(every_way or hand is not None, guess)
-    mechanism = read_request(file, values, guesses=guess).mechanism
+    mechanism = read_request(file, values, guesses=guess, robot=robot).mechanism
     where = positions_of(mechanism, at)
     options: dict[str, Any] = {"at": where, "seed": seed} | limit_option(time_limit)
     pose = _pose(hand, position, rotation)

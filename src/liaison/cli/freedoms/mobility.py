@@ -14,16 +14,19 @@ from liaison.cli.options import (
     Debug,
     Json,
     Model,
+    RobotOption,
     Values,
     WithEvidence,
     help_of,
     printed,
     with_evidence,
+    with_robot_options,
 )
 from liaison.verbs.registry import command
 
 
 @command
+@with_robot_options
 def mobility(
     file: Model,
     at: At = None,
@@ -35,6 +38,7 @@ def mobility(
     ] = None,
     evidence: WithEvidence = False,
     values: Values = None,
+    robot: RobotOption = None,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -42,7 +46,7 @@ def mobility(
     from liaison.cli.values import limit_option, positions_of, read_request
     from liaison.verbs.freedoms import mobility as verb
 
-    mechanism = read_request(file, values).mechanism
+    mechanism = read_request(file, values, robot=robot).mechanism
     where = positions_of(mechanism, at)
     limit = limit_option(time_limit)
     result = verb.mobility(mechanism, at=where, order=order, primes=primes, seed=seed, **limit)

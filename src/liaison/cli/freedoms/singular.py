@@ -10,11 +10,21 @@ from typing import Annotated
 
 import typer
 
-from liaison.cli.options import At, Debug, Json, Model, Values, printed
+from liaison.cli.options import (
+    At,
+    Debug,
+    Json,
+    Model,
+    RobotOption,
+    Values,
+    printed,
+    with_robot_options,
+)
 from liaison.verbs.registry import command
 
 
 @command
+@with_robot_options
 def singular(
     file: Model,
     along: Annotated[
@@ -23,6 +33,7 @@ def singular(
     ] = None,
     at: At = None,
     values: Values = None,
+    robot: RobotOption = None,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -35,6 +46,6 @@ def singular(
             "a run has its own positions and values; leave out --along RUN, or --at and --set."
         )
         raise typer.BadParameter(message, param_hint="--along")
-    mechanism = read_request(file, values).mechanism
+    mechanism = read_request(file, values, robot=robot).mechanism
     result = verb.singularities(mechanism, along, at=positions_of(mechanism, at))
     printed({"name": mechanism.name} | result.to_dict(), f"{mechanism.name}: {result}", as_json)

@@ -10,11 +10,23 @@ from typing import Annotated
 
 import typer
 
-from liaison.cli.options import Debug, Guesses, Json, Model, Starts, Until, Values, printed
+from liaison.cli.options import (
+    Debug,
+    Guesses,
+    Json,
+    Model,
+    RobotOption,
+    Starts,
+    Until,
+    Values,
+    printed,
+    with_robot_options,
+)
 from liaison.verbs.registry import command
 
 
 @command
+@with_robot_options
 def convergence(
     file: Model,
     until: Until = "10",
@@ -24,6 +36,7 @@ def convergence(
     values: Values = None,
     start: Starts = None,
     guess: Guesses = None,
+    robot: RobotOption = None,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -31,7 +44,7 @@ def convergence(
     from liaison.cli.values import read_request, seconds
     from liaison.verbs.motion import convergence as verb
 
-    request = read_request(file, values, start, guesses=guess)
+    request = read_request(file, values, start, guesses=guess, robot=robot)
     end = seconds("--until", until)
     result = verb.convergence(request.mechanism, _listed(alphas), end, start=request.start)
     printed(result.to_dict(), result.text, as_json)

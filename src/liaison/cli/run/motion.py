@@ -19,11 +19,13 @@ from liaison.cli.options import (
     Guesses,
     Json,
     Model,
+    RobotOption,
     RunOption,
     Starts,
     Until,
     Values,
     printed,
+    with_robot_options,
     with_run_options,
     written,
 )
@@ -41,6 +43,7 @@ INSTANTS = 200
 
 
 @command
+@with_robot_options
 @with_run_options
 def motion(
     file: Model,
@@ -65,6 +68,7 @@ def motion(
     values: Values = None,
     start: Starts = None,
     guess: Guesses = None,
+    robot: RobotOption = None,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -78,7 +82,7 @@ def motion(
         check_word("--attitude", attitude, attitudes())
     end, options = run_options(until, run)
     every = end / INSTANTS if options.every is None else options.every
-    request = read_request(file, values, start, guesses=guess, may_vary=True)
+    request = read_request(file, values, start, guesses=guess, may_vary=True, robot=robot)
     mechanism = request.mechanism
     check_names("--joint", "joint", joints or (), [x.name for x in mechanism.joints])
     standing = [x.name for x in mechanism.bodies[1:]]

@@ -15,10 +15,12 @@ from liaison.cli.options import (
     Guesses,
     Json,
     Model,
+    RobotOption,
     RunOption,
     Starts,
     Values,
     printed,
+    with_robot_options,
     with_run_options,
 )
 from liaison.verbs.registry import command
@@ -27,6 +29,7 @@ UNTIL = "1 s"
 
 
 @command
+@with_robot_options
 @with_run_options
 def verify(
     file: Model,
@@ -44,6 +47,7 @@ def verify(
     values: Values = None,
     start: Starts = None,
     guess: Guesses = None,
+    robot: RobotOption = None,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -53,7 +57,7 @@ def verify(
     from liaison.simulation.record.trajectory import load
     from liaison.verbs.analyse import verify as verb
 
-    request = read_request(file, values, start, guesses=guess, may_vary=True)
+    request = read_request(file, values, start, guesses=guess, may_vary=True, robot=robot)
     check_names("--about", "body", (about,), [x.name for x in request.mechanism.bodies])
     if saved is not None and (run or until != UNTIL or values or start or guess):
         message = (
