@@ -140,11 +140,7 @@ class Stored:
         return known
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """One netCDF file, written under a temporary name and renamed; the folder must exist.
-
-        Raises:
-            OSError: there is no such folder, or the file cannot be written.
-        """
+        """One netCDF file, renamed when it is whole; without a folder for it an OSError."""
         write_netcdf(path, _variables(self), json.dumps(_header(self), ensure_ascii=False))
 
     @classmethod
