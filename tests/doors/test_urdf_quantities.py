@@ -116,3 +116,8 @@ def test_joints_that_mimic_each_other_in_a_circle_are_an_error_that_names_them()
         with pytest.raises(ModelError, match="'knee' mimics 'toe', 'toe' mimics 'knee'"):
             liaison.read(text(hip="knee", knee="toe", toe="knee"), strict=strict)
     assert len(liaison.read(text(hip="knee", knee="toe")).constraints) == 2
+
+
+def test_check_says_that_a_pose_is_beyond_a_stop():
+    text = str(liaison.check(liaison.read(robot(), limits=True, pose={"hip": "3 rad"})))
+    assert "hip upper stop: relation hip − 1 ≤ 0, 2 rad INSIDE at the start" in text

@@ -17,7 +17,6 @@ from liaison.model.checks import idle_relations
 from .ground import plane_height, standing
 from .guard import Reading
 from .guard import data_of as data_of
-from .quantities import plain_numbers
 
 SUFFIXES = (".lsd", ".urdf", ".mjcf", ".xml")
 
@@ -84,6 +83,8 @@ OF_MJCF = (
     "strict", "folder", "keyframe", "contacts", "limits", "decompose", "ground", "friction",
 )  # fmt: skip
 OF_LSD = ("ground", "friction")
+NUMBERS = ("ground", "friction", "restitution", "stiffness", "damping")
+"""Options that are numbers, of any kind or texts with units."""
 OF_URDF = tuple(
     x for x in ReadKeywords.__annotations__ if x not in ("file", "folder", "keyframe", "contacts")
 )
@@ -120,7 +121,11 @@ def reading(source: str | Path, **options: Unpack[ReadKeywords]) -> Reading:
         >>> liaison.reading("examples/pendulum.lsd").mechanism.name
         'pendulum'
     """
-    text, words = str(source), plain_numbers(options)
+    text, words = str(source), dict(options)
+    if not words.keys().isdisjoint(NUMBERS):
+        from .quantities import plain_numbers
+
+        words = plain_numbers(words)
     if isinstance(source, Path) or _is_path(text):
         return _read_file(Path(source), words)
     if text.lstrip().startswith("<"):
