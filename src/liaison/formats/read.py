@@ -121,7 +121,8 @@ def reading(source: str | Path, **options: Unpack[ReadKeywords]) -> Reading:
         >>> liaison.reading("examples/pendulum.lsd").mechanism.name
         'pendulum'
     """
-    text, words = str(source), dict(options)
+    text = str(source)
+    words: dict[str, Any] = dict(options)
     if not words.keys().isdisjoint(NUMBERS):
         from .quantities import plain_numbers
 
