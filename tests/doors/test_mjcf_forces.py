@@ -530,7 +530,7 @@ def test_a_ball_falls_on_the_plane_of_its_file():
     run = liaison.simulate(reading_of_mjcf(text, contacts=True).mechanism, until=2.0)
     height = 0.1 / np.cos(np.radians(10))
     assert 1 + run["j"][-1] == pytest.approx(height, abs=1e-6)
-    assert "1 pairs of geoms may touch" in " ".join(reading_of_mjcf(text).notes)
+    assert "1 pair of geoms may touch" in " ".join(reading_of_mjcf(text).notes)
 
 
 POSITIONS = '<position kp="40" kv="2" gear="3"/>'

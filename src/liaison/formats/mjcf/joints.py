@@ -114,8 +114,12 @@ class Joints:
     def free_joint(self, name: str, element: Element, parent: str, X: Pose, end: str) -> None:
         """A free body counts from the world, and starts where it is described."""
         if parent != "ground":
-            message = f"joint {name!r} is free, but its body is inside another."
-            raise ModelError(message, place=element.place)
+            message = f"joint {name!r} is free, but its body has another joint or is inside another."
+            raise ModelError(
+                message,
+                place=element.place,
+                hint="A free joint is the only one of a body of the world.",
+            )
         ends = model.Marker("ground"), model.Marker(end)
         joint = model.Joint(name, model.Free(), *ends, place=element.place)
         self.parts.add_joint(joint)
