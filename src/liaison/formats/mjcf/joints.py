@@ -114,7 +114,7 @@ class Joints:
     def free_joint(self, name: str, element: Element, parent: str, X: Pose, end: str) -> None:
         """A free body counts from the world, and starts where it is described."""
         if parent != "ground":
-            message = f"joint {name!r} is free, but its body has another joint or is inside another."
+            message = f"joint {name!r} is free, but its body is inside another or has other joints."
             raise ModelError(
                 message,
                 place=element.place,
