@@ -336,6 +336,17 @@ def test_near_the_last_problem_forces_are_those_of_the_search(compiled):
                 assert misses_of_coulomb(scene, f, u) <= 1e-9 * (1 + np.abs(b).max()), (seed, size)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_corners_of_a_box_share_its_weight_wherever_the_search_begins(compiled, seed):
+    scene = box_on_floor([0, 0, -1, 0, 0, 0])
+    start = np.random.default_rng(seed).uniform(0, 1, 12) * np.tile([1, 0.3, 0.3], 4)
+    residual, f, _ = solved(compiled, scene, start=start * (seed > 0))
+    assert residual <= FOUND
+    # ρ = 1e-8 in the last steps
+    assert_allclose(f.reshape(4, 3)[:, 0], f[0], rtol=1e-6)
+    assert_allclose(f.reshape(4, 3)[:, 1:], 0, atol=1e-6 * f[0])
+
+
 def test_near_the_last_problem_forces_of_rows_that_repeat_stay_shared():
     near = compile_loops([solve_cones_near])[solve_cones_near]
     scene = box_on_floor([0.1, 0, -1, 0, 0, 0])

@@ -143,9 +143,12 @@ def nearest_zero(sides: Sides) -> i64:
     rest = at(scale, m)
     takes = at(rest, m)
     order = sides.pivots
+    most = 0.0
+    for i in range(m):
+        most = max(most, abs(A[i * m + i]) * takes[i])
     for i in range(m):
         size = abs(A[i * m + i]) * takes[i]
-        scale[i] = 1.0 / sqrt(size) if size > 0.0 else 0.0
+        scale[i] = 1.0 / sqrt(size) if size > UNMOVED * most else 0.0
         x[i] = 0.0
     for i in range(m):
         for j in range(m):
@@ -164,6 +167,9 @@ def nearest_zero(sides: Sides) -> i64:
             x[i] += rest[i] * scale[i]
     return 0
 
+
+UNMOVED = 1e-20
+"""A row of this part of the largest mobility is one that nothing moves: what it has is rounding."""
 
 SLOW = 1e-6
 """Slip of two components below this, in its unit, has the direction it had when it began."""

@@ -120,13 +120,18 @@ def write_margins(sides: Sides, out: ptr) -> None:
         # CLOSED and STICK are one number
         if sides.mode[b] == STICK and out[b] < 0.0:
             is_beyond = 1
-    if is_beyond == 1:
-        size = largest_in(sides.nv, sides.vdot, sides.scales.velocity) * sides.scales.time[0]
-        slack = UNMOVED * (1.0 + size)
-        if can_stay(sides) >= -slack:
-            for b in range(sides.nb):
-                if sides.mode[b] == STICK:
-                    out[b] = max(out[b], 0.0)
+    if is_beyond == 1 and rests(sides) == 1:
+        for b in range(sides.nb):
+            if sides.mode[b] == STICK:
+                out[b] = max(out[b], 0.0)
+
+
+@loop
+def rests(sides: Sides) -> i64:
+    """1 if forces inside their bounds hold all that is closed or sticks, to `UNMOVED`."""
+    size = largest_in(sides.nv, sides.vdot, sides.scales.velocity) * sides.scales.time[0]
+    slack = UNMOVED * (1.0 + size)
+    return 1 if can_stay(sides) >= -slack else 0
 
 
 @loop
@@ -178,7 +183,7 @@ def bear_inside(sides: Sides) -> None:
             and inside(sides, b) < -OUTSIDE * sides.scales.force[b]
         ):
             is_outside = 1
-    if is_outside == 1 and can_stay(sides) >= 0.0:
+    if is_outside == 1 and rests(sides) == 1:
         forces = sides.touching[sides.active :]
         if press_alike(sides, forces) == 1:
             write_forces(sides, forces)
@@ -252,7 +257,8 @@ def contacts_along(run: Marching, plan: Plan, rows: Array, event_rows: Array) ->
         rows: recorded states; of two at one instant the first is before the event there.
         event_rows: rows of the log.
     """
-    modes = modes_along(run, rows[:, 0], event_rows)
+    is_stepped = plan.settings.tableau.scheme == "moreau"
+    modes = modes_along(run, rows[:, 0], event_rows, is_stepped=is_stepped)
     sides = run.sides.copy()
     nv, nb, nr = int(sides.nv), int(sides.nb), int(sides.nr)
     out = np.zeros((len(rows), 2 * nb + 2 * nr + 2 * nv))
@@ -265,10 +271,13 @@ def contacts_along(run: Marching, plan: Plan, rows: Array, event_rows: Array) ->
     return Contacts(gap, rate, force, effort, vdot, modes, margin)
 
 
-def modes_along(run: Marching, t: Array, event_rows: Array) -> NDArray[np.int64]:
+def modes_along(
+    run: Marching, t: Array, event_rows: Array, *, is_stepped: bool = False
+) -> NDArray[np.int64]:
     """The mode of every block at recorded instants.
 
-    What an input that jumps lets go ends a rounding after the jump, and is recorded at it.
+    What an input that jumps lets go ends a rounding after the jump, and is recorded at it. Moreau's
+    steps find modes as they go: those of the first one hold where it begins.
     """
     nb = int(run.sides.nb)
     time = float(run.sides.scales.time[0])
@@ -278,7 +287,7 @@ def modes_along(run: Marching, t: Array, event_rows: Array) -> NDArray[np.int64]
         again = i > 0 and t[i - 1] == instant
         while k < len(changes) and (
             changes[k][0] < instant
-            or (again and changes[k][0] == instant)
+            or ((again or (is_stepped and i == 0)) and changes[k][0] == instant)
             or (
                 changes[k][2] in LET_GO
                 and instant < changes[k][0] <= instant + SAME_INSTANT * (time + abs(instant))

@@ -52,6 +52,9 @@ NO_FACE = 1.0
 KEPT = 16
 """Starts whose units a kernel keeps: to run again from one of them costs nothing."""
 
+UNMOVED = 1e-20
+"""A row that yields by no more than this part of the most is one that nothing moves."""
+
 SMALL = 1e-12
 """Part of the most that a gap changes by below which what another one does is rounding."""
 
@@ -137,7 +140,8 @@ def _units(plan: Plan, kernel: Kernel) -> Units:
         raise _too_fast(plan)
     blocks = [slice(x[3], x[3] + x[4]) for x in sides]
     size = [float(np.max(rows[x])) for x in blocks]
-    forces = [_force(rows[x], yields[x]) / time**2 for x in blocks]
+    least = UNMOVED * float(np.max(yields, initial=0.0))
+    forces = [_force(rows[x], yields[x], least) / time**2 for x in blocks]
     closures = [float(x) or length for x in np.max(np.abs(G) * s, axis=1, initial=0.0)]
     clock = power_near(time, root=power_near(length))
     return Units(
@@ -187,9 +191,9 @@ def _time(rows: Array, rates: Array, accelerations: Array, longest: float) -> fl
     return 1.0 / max(fastest, 1.0 / longest)
 
 
-def _force(rows: Array, yields: Array) -> float:
-    """ℓ/(D M⁻¹ Dᵀ) of a block, the largest of its rows that can move."""
-    can_move = yields > 0
+def _force(rows: Array, yields: Array, least: float) -> float:
+    """ℓ/(D M⁻¹ Dᵀ) of a block, the largest of its rows that can move: by more than rounding."""
+    can_move = yields > least
     return float(np.max(rows[can_move] / yields[can_move], initial=0.0))
 
 

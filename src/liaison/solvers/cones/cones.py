@@ -39,6 +39,7 @@ from liaison.program.loops.records import Rows
 from liaison.solvers.linear.dense import backward_solve, cholesky, forward_solve, largest
 
 from .newton import newton, newton_from_inside, rounding
+from .sharing import UNSHARED, repeats, share_loads
 from .softened import WAYS, is_what_is_left, newton_softened, unreachable
 from .table import (
     BILATERAL,
@@ -141,6 +142,9 @@ NEARBY = (0.1, 0.01, 0.001)
 
 GOLDEN = 0.6180339887498949
 
+CLOSE = 1e-8
+"""Residual at which a search goes on from the forces at hand, however loads are shared."""
+
 SETTLED = 1e-12
 """Residual that the second turn may leave: contacts of one rigid body may ask for rates that no
 forces give all of them to rounding."""
@@ -224,15 +228,37 @@ def harden(m: i64, nb: i64, blocks: Rows[Cone], area: Area, best: f64) -> f64:
 
 
 @loop
-def search(m: i64, nb: i64, blocks: Rows[Cone], area: Area) -> f64:
+def search(m: i64, nb: i64, left: f64, blocks: Rows[Cone], area: Area) -> f64:
     """From y of the area to the best forces; their residual.
 
-    Sweeps, Newton's method from where they led, then from inside the bounds. Sweeps of the next
-    turn go on from where the last ended, and those of later turns begin where forces are spread.
+    Where rows repeat each other, first as equal springs would share loads. Sweeps, Newton's method
+    from where they led, then from inside the bounds. Sweeps of the next turn go on from where the
+    last ended, and those of later turns begin where forces are spread. Of rates that no forces
+    change shared loads may leave up to `left`.
     """
     project(m, nb, blocks, area)
     refresh(m, area)
     best = keep_best(m, area, natural_residual(m, nb, blocks, area), 1e300)
+    is_shared = 0
+    is_near = 1 if left == 0.0 and best <= CLOSE else is_solved(m, area, best)
+    if m <= MANY and is_near == 0:
+        is_shared = repeats(m, area)
+    if is_shared == 1:
+        residual = share_loads(m, nb, left, blocks, area, 0.0)
+        if residual < UNSHARED:
+            return residual
+    best = search_on(m, nb, blocks, area, best)
+    copy(m, area.best, area.force)
+    refresh(m, area)
+    if is_shared == 1 and best <= SETTLED:
+        residual = share_loads(m, nb, 0.0, blocks, area, best)
+        best = residual if residual < UNSHARED else best
+    return best
+
+
+@loop
+def search_on(m: i64, nb: i64, blocks: Rows[Cone], area: Area, best: f64) -> f64:
+    """By sweeps and Newton's method in turns, from y of the area on; the residual of the best."""
     sweeps = 1 if nb < FEW else max(FIRST, m // ROWS_A_SWEEP)
     for turn in range(ALL_TURNS if m <= MANY else TURNS):
         if is_solved(m, area, best) == 1:
@@ -263,8 +289,6 @@ def search(m: i64, nb: i64, blocks: Rows[Cone], area: Area) -> f64:
             best = keep_best(m, area, residual, best)
             copy(m, area.swept, area.force)
             refresh(m, area)
-    copy(m, area.best, area.force)
-    refresh(m, area)
     return best
 
 
@@ -322,7 +346,7 @@ def solve_cones(
             residual = natural_residual(m, nb, blocks, work)
             if residual <= 1e-13:
                 return residual
-        residual = search(m, nb, blocks, work)
+        residual = search(m, nb, 0.0, blocks, work)
         for i in range(m):
             f[i] = beta * work.scale[i] * work.force[i]
         if depends_on_load(nb, blocks, limits) == 0:

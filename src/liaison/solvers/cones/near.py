@@ -18,6 +18,7 @@ from liaison.solvers.linear.pivoting import solve_factorized
 
 from .cones import MANY, depends_on_load, search
 from .newton import newton_step, rounding
+from .softened import LEFT
 from .table import (
     DISC,
     ONE_WAY,
@@ -154,7 +155,7 @@ def search_near(m: i64, nb: i64, blocks: Rows[Cone], area: Area) -> f64:
         return residual
     area.kept[0] = 0.0
     copy(m, area.swept, area.force)
-    return search(m, nb, blocks, area)
+    return search(m, nb, LEFT, blocks, area)
 
 
 @loop
