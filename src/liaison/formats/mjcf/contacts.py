@@ -96,8 +96,8 @@ def contacts(
     if not pairs:
         return
     if not is_read:
-        count = "1 pair of geoms" if len(pairs) == 1 else f"{len(pairs)} pairs of geoms"
-        what = f"{count} may touch, and pass through each other"
+        named = "1 pair of geoms" if len(pairs) == 1 else f"{len(pairs)} pairs of geoms"
+        what = f"{named} may touch, and pass through each other"
         parts.notes.append(f"{what}; contacts=True (--contacts) reads them")
         return
     if len(pairs) > MOST:
