@@ -6,8 +6,9 @@ slips. With a mobility ρ of their own,
 
     z = (Ã + ρ) y + b̃                                                                  (cones-8)
 
-loads are unique, and as ρ falls they go to those of the least Σ y²: two wheels of a pair carry the
-same. From there the problem itself is solved, by steps that move loads as little as they can.
+loads are unique, and as ρ falls they go to those that springs of the same stiffness would carry (of
+the least Σ y² where nothing slips): two wheels of a pair carry the same. From there the problem
+itself is solved, by steps that move loads as little as they can.
 
 Public names: share_loads, repeats.
 
@@ -39,7 +40,7 @@ REPEATED, RIDGE = 1e-7, 1e-11
 """A row of which those before it leave less than this part repeats them; what is added to it."""
 
 
-LEAST, MOST = 9e-9, 1e-2
+LEAST, MOST = 1e-6, 1e-2
 """Mobility of their own of rows once loads are shared."""
 
 SOLVED = 1e-12
