@@ -20,9 +20,8 @@ from __future__ import annotations
 from liaison.program.loops.language import f64, flat, i64, loop
 from liaison.program.loops.records import Rows
 from liaison.solvers.linear.dense import cholesky
-from liaison.solvers.linear.pivoting import factorize, solve_factorized
 
-from .newton import linearize, newton_step, rounding, substitute
+from .newton import newton_step, rounding
 from .softened import is_what_is_left, unreachable
 from .table import Area, Cone, copy, natural_residual, project, refresh
 
@@ -93,8 +92,8 @@ def shared_softly(m: i64, nb: i64, first: i64, blocks: Rows[Cone], area: Area) -
 def firmly_met(m: i64, nb: i64, blocks: Rows[Cone], area: Area) -> f64:
     """The least residual of the problem itself, by steps from y on; y of it.
 
-    Rows have a mobility of their own of the size of the residual: what changes no rate moves by no
-    more than it is, and not by rounding.
+    Rows have a mobility of their own of the size of the residual, at least `LEAST`: what changes no
+    rate moves by what rates contradict each other, beside that.
     """
     y = area.force
     project(m, nb, blocks, area)
@@ -149,14 +148,8 @@ def softly_met(m: i64, nb: i64, own: f64, blocks: Rows[Cone], area: Area) -> i64
         residual = natural_residual(m, nb, blocks, area)
         if residual <= MET * size:
             return 1
-        linearize(m, nb, 0.0, own, blocks, area)
-        substitute(m, area)
-        J = flat(area.J)
-        if factorize(m, J, area.order) != 0:
+        if newton_step(m, nb, 0.0, own, blocks, area) != 0:
             return 0
-        solve_factorized(m, J, area.order, area.step)
         for i in range(m):
-            if not (abs(area.step[i]) < 1e100):
-                return 0
             y[i] += area.step[i]
     return 0
