@@ -62,6 +62,46 @@ def test_a_run_has_everything_that_unrolled_code_has(monkeypatch):
     assert np.max(looped.series["position_residual"].values) < 1e-12
 
 
+def four_bars(n):
+    """Four-bars on each other, with rotors, a state of a load and a tendon of coordinates."""
+    rod = "body mass = 1 kg, center = [0, 0.5, 0] m, inertia = [0.1, 0.02, 0.1] kg*m^2 end"
+    text = "gravity = [0.3, -9.81, 0] m/s^2 ;\n"
+    for i in range(n):
+        on = "[0, 0, 0] m @ earth", "[1, 0, 0] m @ earth"
+        on = (f"s{i - 1}", f"[1, 0, 0] m @ s{i - 1}") if i else on
+        text += "".join(f"let {x}{i} = {rod} ;\n" for x in "lrs")
+        pairs = {"L": f"{on[0]} and l{i}", "R": f"{on[1]} and r{i}",
+                 "T": f"[0, 1, 0] m @ l{i} and s{i}",
+                 "C": f"[0, 1, 0] m @ r{i} and [1, 0, 0] m @ s{i}"}  # fmt: skip
+        for name, pair in pairs.items():
+            text += f"let {name}{i} = join {pair} with revolute axis = [0, 0, 1] end ;\n"
+        text += f"start L{i} = {0.2 + 0.1 * i} ;\n"
+    return (
+        text
+        + """
+    apply armature inertia = 0.3 kg*m^2 end on L0 ;
+    let z = apply state rate = (L1' - z)/(0.1 s), unit = "rad/s" end ;
+    apply motor torque = z*(0.3 N*m*s/rad) end on T0 ;
+    apply damper coefficient = 2 N*s/m end on cable(10 cm, L0, -20 cm, T1) ;
+    let stop = require L1 <= 40 deg with restitution = 0.3 end ;
+    start z = 0.7 ;
+    start L1' = 2 rad/s ;
+    """
+    )
+
+
+@pytest.mark.parametrize("method", ["rk4", "moreau"])
+def test_rotors_and_states_of_loads_beside_loops(method, monkeypatch):
+    looped, unrolled = by_both(
+        monkeypatch,
+        lambda: liaison.simulate(
+            four_bars(2), until=0.2, step=0.002, every=0.05, method=method, series=EVERYTHING
+        ),
+    )
+    check_same(looped, unrolled)
+    assert any(x.name == "stop" for x in looped.events)
+
+
 def test_energy_is_conserved_and_loops_stay_closed(monkeypatch):
     monkeypatch.setattr(ready, "UNROLLED", 3)
     run = liaison.simulate(ring(20), until=1.0, rtol=1e-10, atol=1e-12)

@@ -349,7 +349,7 @@ class CutTables:
         shown = shown_cuts(self.multipliers(vanished)[:count])
         behind = np.arange(len(self.cuts.table))
         behind[shown] = np.arange(count)
-        behind += len(model.nodes) - model.kept
+        behind += len(model.joints)
         parents = model.nodes[:, 1].tolist()
         own = reached_joints(parents, self.cuts.table[:, 1:3].tolist(), behind.tolist())
         own += [np.zeros(0, dtype=np.int64)] * len(self.cuts.relations)
