@@ -294,3 +294,19 @@ def test_two_contacts_whose_forces_vanish_together_do_not_stop_a_run():
     assert np.min(run.series["gaps"].values) > -1e-9
     total = run["energy"].sum(axis=1)
     assert np.max(np.diff(total)) < 1e-7 * np.abs(total).max()
+
+
+@pytest.mark.parametrize("limits", [130, 300])
+def test_a_change_of_mode_among_many_blocks_finds_room_in_the_log(limits):
+    """A log with less room than one change of all modes may need was emptied for ever."""
+    text = f"""
+    let b = body mass = 1 kg, inertia = 0 end ;
+    let X = join earth and b with prismatic axis = [1, 0, 0] end ;
+    start X' = 1 m/s ;
+    for i = 1 to {limits}
+      require X <= (1 + i/1000) m with restitution = 0.5 end ;
+    end ;
+    """
+    run = liaison.simulate(read_lsd(text), until=2, time_limit=60)
+    assert [event.what for event in run.events] == ["impact"]
+    assert run["X"][-1] == pytest.approx(1.001 - 0.5 * 0.999, abs=1e-9)

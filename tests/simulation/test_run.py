@@ -28,6 +28,7 @@ from liaison.numeric import State
 from liaison.program import Entry, to_llvm
 from liaison.program.lower import lower
 from liaison.simulation import Projection, Run, Settings, map_entry, simulate, stepper
+from liaison.simulation.outcome import slowness
 from liaison.simulation.steps import layout as at
 from liaison.simulation.steps.sides_layout import Sides
 from liaison.tree import assemble, span
@@ -340,6 +341,19 @@ def test_the_time_limit_ends_a_run(swing):
         simulate(*swing, 1e9, step=1e-3, every=1e5, time_limit=0.05)
     assert found.value.status == "time limit"
     assert found.value.trajectory.t[-1] > 0
+
+
+@pytest.mark.parametrize(
+    ("options", "cure"),
+    [({"step": 1e-3}, "a longer step"), ({"method": "tsitouras"}, "method='radau'")],
+)
+def test_a_run_that_would_take_days_says_so(swing, options, cure):
+    plan = Run(*swing, 1.0, Settings(**options)).plan
+    words = slowness(plan, 1e-4, 60.0)
+    assert words.startswith("at this rate the whole takes 6.94 days; ")
+    assert cure in words
+    assert "takes 17 hours" in slowness(plan, 1e-3, 60.0)
+    assert slowness(plan, 0.02, 60.0) == ""  # 50 minutes
 
 
 def test_progress_rises_to_one(swing):

@@ -1,7 +1,7 @@
 """Messages of how a run ended: status, sentence, advice, with the name of what failed.
 
-Public names: Outcome, outcome_of, failure_texts, gap, missed, outside, Balance, balance_of, is_off,
-are_off, runs_away, may_run_away, doubles, safety, OUTSIDE, REASONS.
+Public names: Outcome, outcome_of, slowness, failure_texts, gap, missed, outside, Balance,
+balance_of, is_off, are_off, runs_away, may_run_away, doubles, safety, OUTSIDE, REASONS.
 """
 
 from __future__ import annotations
@@ -68,20 +68,52 @@ NOT_ASSEMBLED = "not assembled"
 """The reason of a run of a batch whose loops cannot be closed at its start."""
 
 
-def outcome_of(plan: Plan, arrays: Arrays, code: int, ended: str = "") -> Outcome:
-    """The end of a run in words; `ended` is INTERRUPTED or TIME_LIMIT where Python ended it."""
+def outcome_of(
+    plan: Plan, arrays: Arrays, code: int, ended: str = "", seconds: float = 0.0
+) -> Outcome:
+    """The end of a run in words; `ended` is INTERRUPTED or TIME_LIMIT where Python ended it.
+
+    `seconds` of the wall clock were spent, as far as they were counted.
+    """
     run = arrays.run
     now = f"t = {float(run.t_good):.9g} s"
     if ended:
         word = "interrupted" if ended == INTERRUPTED else "out of time"
         more = "" if ended == INTERRUPTED else "Give it more time, an earlier end or a longer step."
-        return Outcome(ended, f"the run was {word} at {now}.", more, reason=ended)
+        done = float(run.t_good - run.t_start) / max(float(run.t_end - run.t_start), 1e-300)
+        slow = slowness(plan, done, seconds)
+        message = f"the run was {word} at {now}" + (f": {slow}" if slow else ".")
+        return Outcome(ended, message, more, reason=ended)
     if code == at.STOPPED:
         return Outcome(STOPPED, f"stopped by an event at {now}.")
     if code < at.NOT_FINITE:
         return Outcome(DONE, f"reached {now}." if code == at.DONE else f"under way at {now}.")
     message, hint = _failure(plan, run, code)
     return Outcome(FAILED, message.format(now=now), hint, REASONS[code])
+
+
+HOUR, DAY = 3600.0, 86400.0
+
+
+def slowness(plan: Plan, done: float, seconds: float) -> str:
+    """How long a run takes at its rate so far, and what is faster; "" if that is under an hour.
+
+    Args:
+        plan: of the run.
+        done: the part of it that took these seconds.
+        seconds: of the wall clock.
+    """
+    whole = seconds / max(done, 1e-300)
+    if seconds < 1.0 or whole < HOUR or done >= 1.0:
+        return ""
+    time = f"{whole / HOUR:.0f} hours" if whole < 3 * DAY else f"{whole / DAY:.3g} days"
+    tableau = plan.settings.tableau
+    cure = "a longer step, or fewer records, is quicker."
+    if plan.program.facts.get("sides") and tableau.scheme != "moreau":
+        cure = "stiff or crowded contacts go faster with method='moreau' and a fixed step."
+    elif tableau.is_adaptive and tableau.name != "radau":
+        cure = "if its motion is stiff, method='radau' goes faster."
+    return f"at this rate the whole takes {time}; {cure}"
 
 
 def _failure(plan: Plan, run: Run, code: int) -> tuple[str, str]:

@@ -35,7 +35,7 @@ from liaison.simulation.steps import layout as at
 from liaison.simulation.steps.layout import Arrays
 from liaison.simulation.steps.projection import Projection
 
-from .outcome import Outcome, gap, outcome_of, outside
+from .outcome import Outcome, gap, outcome_of, outside, slowness
 from .prepared import planned
 from .report import scene_trajectory_of, trajectory_of
 
@@ -96,6 +96,9 @@ def _joined(taken: dict[int, Array]) -> Array:
 
 SLICE = 0.02
 """Seconds of work the compiled loop is given at a time."""
+
+PATIENCE = 20.0
+"""Seconds after which a run is looked at that would take far longer."""
 
 HORIZON = 64.0
 """Steps of a caller for which instants are made at once."""
@@ -245,6 +248,7 @@ class Run:
         self._known_for: tuple[float, ...] = ()
         self._calls = [0] * len(self.own_plan.inputs.controllers)
         self._tries = self._prepared.pace
+        self._seconds = 0.0
         self.status = at.GOOD
         if self._calls:
             self._control()
@@ -379,14 +383,20 @@ class Run:
             shown = [line] if progress is None else [line, progress]
             return self._shown_to_the_end(over, shown)
 
-    def _shown_to_the_end(self, over: float, shown: Sequence[Callable[[float], None]]) -> str:
+    def _shown_to_the_end(self, over: float, shown: Sequence[Callable[..., None]]) -> str:
         """Goes on until the run is over, or an instant of the wall clock; shows the fraction."""
-        last = -math.inf
+        begin, last, first = time.perf_counter(), -math.inf, self.fraction
+        slow = ""
         while True:
             now = time.perf_counter()
             if now - last > 0.1 or self.is_over:
-                last = now
-                for show in shown:
+                last, self._seconds = now, now - begin
+                if now - begin > PATIENCE and not slow:
+                    slow = slowness(self.plan, self.fraction - first, now - begin)
+                    if slow:
+                        log("simulation", "%s: %s", self.own_plan.program.name, slow)
+                shown[0](self.fraction, slow)
+                for show in shown[1:]:
                     show(self.fraction)
             if self.is_over:
                 return ""
@@ -432,7 +442,7 @@ class Run:
 
     def _outcome(self, ended: str = "") -> Outcome:
         plan = self.plan if self.status >= at.NOT_FINITE else self.own_plan
-        return outcome_of(plan, self.arrays, self.status, ended)
+        return outcome_of(plan, self.arrays, self.status, ended, self._seconds)
 
     # what Python does between slices
 

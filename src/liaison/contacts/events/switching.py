@@ -33,6 +33,7 @@ from liaison.simulation.events.log import (
     Event,
     copy_row,
     note,
+    rows_of_a_switch,
 )
 from liaison.simulation.steps.advance import advance
 from liaison.simulation.steps.layout import (
@@ -229,7 +230,8 @@ def march(
         sides.is_begun = 2
     status = step_on(sides, e, run, scratch, records, event_log, tries)
     while status == STOPPED and run.is_stopping == SWITCHING:
-        if run.recorded >= run.capacity or run.event_capacity - run.event_count < 5 * sides.nb + 8:
+        left = run.event_capacity - run.event_count
+        if run.recorded >= run.capacity or left < rows_of_a_switch(sides.nb):
             return FULL
         status = switch(sides, e, run, scratch, records, event_log)
         if status == GOOD:

@@ -4,7 +4,7 @@ A row is an `Event`, followed by the state there (q, v) where a run keeps it. Me
 of formulas and events of unilateral blocks, scenes events of pairs of bodies.
 
 Public names: Event; CROSSES, BEFORE, KICKS and events of contacts, WHATS; note, copy_row,
-entries_of.
+rows_of_a_switch, entries_of.
 """
 
 from __future__ import annotations
@@ -41,6 +41,12 @@ class Event(Record):
     second: i64  # the other body of a pair; of an impact of a block, how many were hit together
     t: f64
     speed: f64  # of approach, in an impact of a pair
+
+
+@loop
+def rows_of_a_switch(blocks: i64) -> i64:
+    """Rows that one change of mode writes at most: two impacts and a mode of each block, a jump."""
+    return 5 * blocks + 8
 
 
 @loop

@@ -19,6 +19,7 @@ from liaison.errors import NamingError, SimulationError
 from liaison.numeric import Array, State
 from liaison.program import Kernel, Program, to_llvm
 from liaison.program.instants import NOTHING, Instants, Timed
+from liaison.simulation.events.log import rows_of_a_switch
 from liaison.simulation.events.watched import Watched, extra_program, sides_in, watched
 from liaison.simulation.steps.layout import (
     NOT_KEPT,
@@ -350,7 +351,9 @@ def lasting_arrays(
         points=window if has_instants(plan) else 0, knots=len(plan.knots),
         levels=sum(map(len, plan.knots)), beside=beside, most=most, lanes=lanes, few=few,
     )  # fmt: skip
-    kept = logged + (EVENTS_KEPT + 4 * len(plan.events) if plan.events else 0)
+    # every block has an event, and there has to be room for one change of mode of all of them
+    room = max(EVENTS_KEPT + 4 * len(plan.events), rows_of_a_switch(len(plan.events)))
+    kept = logged + (room if plan.events else 0)
     kept += EVENTS_KEPT + 4 * len(sides) if sides else 0
     kept += EVENTS_KEPT if has_instants(plan) and plan.size("nc") else 0  # rates may jump
     arrays = allocate(sizes, settings.tableau, capacity=FIRST_CAPACITY, event_capacity=kept)
