@@ -106,3 +106,50 @@ def test_dimensions_that_mujoco_does_not_have_are_rejected(text):
 def test_filters_are_whole_numbers():
     with pytest.raises(LiaisonError, match=r"'contype' of .* is 1\.5; it is a whole number"):
         reading_of_mjcf(model(geom='contype="1.5"'))
+
+
+def standing(geom: str, z: float, more: str = "", floor: str = FLOOR):
+    """A free body with a shape, at some height over a floor: its start, and what is noted."""
+    text = (
+        f'<mujoco><worldbody>{floor}<body name="b" pos="0 0 {z}"><freejoint name="F"/>'
+        f'<geom name="g" {geom} mass="1"/>{more}</body></worldbody></mujoco>'
+    )
+    reading = reading_of_mjcf(text, contacts=True)
+    starts = {x.label: float(x.value) for x in reading.mechanism.starts}
+    return starts["F.z"], [x for x in reading.notes if "higher" in x], reading.mechanism
+
+
+LEG = (
+    '<body name="l" pos="0 0 -0.3"><joint name="k" axis="0 1 0"/><geom name="s" size="0.05" '
+    'pos="0 0 -0.3" mass="1"/></body>'
+)
+SLOPE = '<geom name="f" type="plane" size="1 1 1" euler="30 0 0"/>'
+
+
+@pytest.mark.parametrize(
+    ("geom", "z", "more", "floor", "height"),
+    [
+        ('size="0.1"', 0.0995, "", FLOOR, 0.1),
+        ('type="box" size="0.1 0.2 0.3"', 0.299, "", FLOOR, 0.3),
+        ('type="capsule" size="0.1 0.2"', 0.298, "", FLOOR, 0.3),
+        ('type="cylinder" size="0.1 0.2" euler="90 0 0"', 0.0999, "", FLOOR, 0.1),
+        ('size="0.1"', 0.648, LEG, FLOOR, 0.65),
+        ('size="0.1"', 0.114, "", SLOPE, 0.1 / 0.75**0.5),
+    ],
+)
+def test_what_starts_a_little_inside_the_floor_is_lifted(geom, z, more, floor, height):
+    start, notes, mechanism = standing(geom, z, more, floor)
+    assert start == pytest.approx(height, abs=2e-9)
+    assert start >= height - 1e-15
+    assert len(notes) == 1
+    assert f"{1e3 * (height - z):.3g} mm higher than in the file" in notes[0]
+    if more:
+        run = liaison.simulate(mechanism, until=0.002, step="1 ms", method="moreau")
+        assert run["gaps"][0].min() > -1e-12
+
+
+@pytest.mark.parametrize("z", [0.1, 0.15, 0.05])
+def test_what_touches_is_above_or_far_inside_stays(z):
+    start, notes, _ = standing('size="0.1"', z)
+    assert start == z
+    assert notes == []

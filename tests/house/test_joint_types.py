@@ -26,6 +26,7 @@ NAMED = {
     "liaison.formats.lsd.meaning.driven": "one motion of time alone is a hinge or a slider",
     "liaison.formats.lsd.meaning.joints": "one motion alone is written as a hinge, slider or screw",
     "liaison.formats.lsd.write.parts": "link(…) of a composition; others by their words",
+    "liaison.formats.heights": "free bodies that stand on a plane",
     "liaison.formats.merge": "merges welded bodies; other joints stay",
     "liaison.formats.mjcf.read": "bodies without a joint are fixed",
     "liaison.formats.mjcf.joints": "the words of MJCF; others are refused",

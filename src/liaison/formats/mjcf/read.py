@@ -26,6 +26,7 @@ from liaison.expr import ZERO, Expr, as_expr, collector_paused
 from liaison.formats.decompose import decomposition
 from liaison.formats.ground import plane_height
 from liaison.formats.guard import Reading, check_bodies, computable
+from liaison.formats.heights import lifted
 from liaison.formats.lsd.formulas.values import plain
 from liaison.formats.poses import rows_of
 from liaison.formats.urdf.xml import (
@@ -282,6 +283,8 @@ class _Model:
         known = Sensors(parts, self.geoms, self.touching, tendons=cables, actuators=actuators)
         known.read(self.root)
         keyframes(self.root, parts, actuators, self.options.keyframe)
+        parts.starts[:], higher = lifted(parts.joints.values(), parts.contacts, parts.starts)
+        self.fields.notes += higher
         name = self.root.attributes.get("model", "") or PurePath(self.root.place.file).stem
         if parts.armature is not ZERO:
             parts.forces.append(model.Potential("armature", -parts.armature))

@@ -12,7 +12,7 @@ an SRDF file. Stops, motors and contacts with the ground are made where they are
 
 Public names: Limits, limits_in, Equipment, EquipmentKeywords, Gear, gears_in, stops_of, motors_of,
 rotors_of, feet_of, form_of, touching_form, hulls_note, large_note, frictions_in, gains_note,
-name_in, inside, lowest, KINDS.
+name_in, inside, KINDS.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ import liaison.model as model
 from liaison.errors import LiaisonError, ModelError, NamingError, OptionError, TextError
 from liaison.expr import symbol
 from liaison.formats.ground import GRIP, plane_height
+from liaison.formats.heights import extent
 from liaison.formats.poses import rows_of
 from liaison.formats.quantities import UNITS, number_of
 from liaison.model.values import floats
 
-from .inertias import Placing, moved
 from .xml import Element, number_in, number_text, numbers_in
 
 KINDS = ("torque", "velocity", "position")
@@ -523,7 +523,7 @@ LARGE = 30.0
 def large_note(contacts: Iterable[model.Contact], joints: Iterable[model.Joint]) -> list[str]:
     """A line on shapes that are far larger than the robot, as in millimetres."""
     robot = sum(float(np.linalg.norm(floats(x.predecessor.p, {}))) for x in joints)
-    sizes = {x.first.body: _extent(x) for x in contacts}
+    sizes = {x.first.body: extent(x) for x in contacts}
     links = [x for x, size in sizes.items() if 0 < LARGE * robot < size]
     if not links:
         return []
@@ -531,14 +531,6 @@ def large_note(contacts: Iterable[model.Contact], joints: Iterable[model.Joint])
         f"the shape of link {links[0]!r} is {sizes[links[0]]:.3g} m large, and all links together "
         f"are {robot:.3g} m long: sizes may be in mm (a mesh takes scale='0.001 0.001 0.001')"
     ]
-
-
-def _extent(contact: model.Contact) -> float:
-    """The largest size of a shape."""
-    if contact.kind == "hull":
-        return float(np.ptp(floats(contact.value_of("points").points, {}), axis=0).max())
-    sides = floats([*contact.size, 2 * contact.radius + contact.length], {})
-    return float(np.max(sides))
 
 
 def _ball(form: Element) -> tuple[str, dict[str, Any]]:
@@ -560,21 +552,3 @@ TOUCHING: Mapping[str, Callable[[Element], tuple[str, dict[str, Any]]]] = {
     "box": _box,
 }
 """Geometry -> the contact shape and its sizes."""
-
-
-def lowest(feet: Iterable[model.Contact], placing: Placing) -> float:
-    """How high the lowest point of all feet is over the base [m]."""
-    return min(_bottom(x, moved(*placing.poses[x.first.body], x.first)) for x in feet)
-
-
-def _bottom(contact: model.Contact, pose: tuple[Any, Any]) -> float:
-    """The height of a shape's lowest point."""
-    (R, p), r, length = pose, float(contact.radius), float(contact.length)
-    along = abs(R[2, 2]) * length / 2
-    if contact.kind == "hull":
-        points = np.array(contact.value_of("points").points, dtype=float)
-        return float(p[2] + (points @ R[2]).min())
-    if contact.kind == "box":
-        return float(p[2] - np.abs(R[2]) @ floats(contact.size, {}) / 2)
-    across = r * np.sqrt(max(0.0, 1 - R[2, 2] ** 2)) if contact.kind == "cylinder" else r
-    return float(p[2] - along - across)

@@ -20,6 +20,7 @@ from liaison.errors import ModelError, NamingError, OptionError, Place, TextErro
 from liaison.expr import collector_paused
 from liaison.formats.decompose import decomposition
 from liaison.formats.guard import Reading, check_bodies, computable, data_of
+from liaison.formats.heights import lowest
 from liaison.formats.merge import merged
 from liaison.formats.poses import rows_of
 from liaison.formats.quantities import plain_numbers
@@ -38,7 +39,6 @@ from .equipment import (
     inside,
     large_note,
     limits_in,
-    lowest,
     motors_of,
     rotors_of,
     stops_of,
