@@ -47,3 +47,14 @@ def test_verify_takes_robots_with_motors_and_fixed_steps(run):
     assert (status, "every theorem holds" in out) == (0, True)
     status, out, _ = run("verify", "examples/pendulum.lsd", "--step", "1 ms", "--until", "50 ms")
     assert (status, "every theorem holds" in out) == (0, True)
+
+
+def test_gains_of_motors_take_units_on_the_command_line(run):
+    words = ("check", ARM, "--motors", "position", "--stiffness")
+    outs = [run(*words, x, "--json") for x in ("50", "50 N*m/rad", "0.05 kN*m/rad")]
+    assert [x[0] for x in outs] == [0, 0, 0]
+    assert "… 2.5 is taken" in outs[0][1]  # 50 ms times it
+    assert outs[0][1:] == outs[1][1:] == outs[2][1:]
+    for wrong in ("50 kg", "stiff", "nan", "-3"):
+        status, _, error = run(*words, wrong)
+        assert (status != 0, "stiffness" in error) == (True, True)

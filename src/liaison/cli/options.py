@@ -230,10 +230,16 @@ ROBOT: Mapping[str, tuple[Any, Any]] = {
         None,
     ),
     "stiffness": (
-        Annotated[float | None, typer.Option(help="Of motors that follow positions.")],
+        Annotated[
+            str | None,
+            typer.Option(metavar="NUMBER", help="Of motors that follow positions, as 50 N*m/rad."),
+        ],
         None,
     ),
-    "damping": (Annotated[float | None, typer.Option(help="Of motors.")], None),
+    "damping": (
+        Annotated[str | None, typer.Option(metavar="NUMBER", help="Of motors, as 2 N*m*s/rad.")],
+        None,
+    ),
     "ground": (
         Annotated[bool, typer.Option("--ground", help="Shapes touch the plane z = 0.")],
         False,

@@ -121,11 +121,22 @@ def reader_options(file: Path, robot: Mapping[str, Any]) -> dict[str, Any]:
     options = {word: x for word, x in robot.items() if word not in ("lenient", "height")}
     if "height" in robot:
         options["ground"] = _height(robot["height"])
+    for word in ("stiffness", "damping"):
+        if word in options:
+            options[word] = _gain(options[word])
     if robot.get("lenient"):
         options["strict"] = False
     if "pose" in options:
         options["pose"] = _pose(options["pose"])
     return options
+
+
+def _gain(text: str) -> float | str:
+    """A number in SI, or a text with a unit, which is that of each joint."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _height(text: str) -> Any:
