@@ -89,12 +89,13 @@ def begin_loads(e: Entries, run: Run, scratch: ptr) -> None:
     for i in range(nv):
         loads.delta[i] = 0.0
     for k in range(run.nf):
+        find_ends(k, run)
         loads.change[k] = 0.0
         loads.along[k] = 0.0
         loads.weight[k] = 0.5
-        loads.before[k] = dot(nv, rows.J[k], run.v)
+        loads.before[k] = along(k, run.v, run)
         total = 0.0
-        for i in range(nv):
+        for i in range(loads.first[k], loads.end[k]):
             if run.terms.M[i, i] > 0.0:
                 total += rows.J[k, i] * rows.J[k, i] / run.terms.M[i, i]
         loads.light[k] = LIGHTER * total
@@ -103,11 +104,31 @@ def begin_loads(e: Entries, run: Run, scratch: ptr) -> None:
 
 
 @loop
+def find_ends(k: i64, run: Run) -> None:
+    """Where the row of a load has its first number and its last."""
+    J = run.load_rows.J[k]
+    first = 0
+    end = run.nv
+    while first < end and J[first] == 0.0:
+        first += 1
+    while end > first and J[end - 1] == 0.0:
+        end -= 1
+    run.loads.first[k] = first
+    run.loads.end[k] = end
+
+
+@loop
+def along(k: i64, x: ptr, run: Run) -> f64:
+    """J x of a load."""
+    first = run.loads.first[k]
+    return float(dot(run.loads.end[k] - first, run.load_rows.J[k, first:], x[first:]))
+
+
+@loop
 def changes(after: ptr, run: Run) -> None:
     """J Δ of a step that ends with these velocities, into `loads.along`."""
-    nv = run.nv
     for k in range(run.nf):
-        run.loads.along[k] = dot(nv, run.load_rows.J[k], after) - run.loads.before[k]
+        run.loads.along[k] = along(k, after, run) - run.loads.before[k]
 
 
 @loop
@@ -124,17 +145,16 @@ def add_loads(after: ptr, e: Entries, run: Run, scratch: ptr) -> None:
 @loop
 def put_loads(run: Run) -> None:
     """The same with the laws at hand, those of the forces f."""
-    nv = run.nv
     loads = run.loads
     terms = run.terms
     for k in range(run.nf):
         J = run.load_rows.J[k]
         c = loads.slope[k]
         rest = loads.effort[k] + c * loads.change[k] - run.load_laws.effort[k]
-        for i in range(nv):
+        for i in range(loads.first[k], loads.end[k]):
             if J[i] != 0.0:
                 terms.f[i] += J[i] * rest
-                for j in range(nv):
+                for j in range(loads.first[k], loads.end[k]):
                     terms.M[i, j] += run.h * c * J[i] * J[j]
 
 
@@ -173,11 +193,11 @@ def slope_along(part: f64, e: Entries, run: Run, scratch: ptr) -> f64:
     loads = run.loads
     total = 0.0
     for k in range(run.nf):
-        move = dot(run.nv, run.load_rows.J[k], loads.way)
+        move = along(k, loads.way, run)
         loads.along[k] = loads.change[k] + part * move
     laws_at(reach_of(run), -1.0, e, run, scratch)
     for k in range(run.nf):
-        total -= run.h * run.load_laws.effort[k] * dot(run.nv, run.load_rows.J[k], loads.way)
+        total -= run.h * run.load_laws.effort[k] * along(k, loads.way, run)
     return total
 
 
@@ -198,7 +218,7 @@ def relinearize(last: i64, after: ptr, e: Entries, run: Run, scratch: ptr) -> No
         steep += p * dot(nv, run.terms.M[i], loads.way)
         level += p * (dot(nv, run.terms.M[i], loads.delta) - run.h * run.terms.f[i])
     for k in range(run.nf):
-        move = dot(nv, run.load_rows.J[k], loads.way)
+        move = along(k, loads.way, run)
         c = run.h * loads.slope[k]
         steep -= c * move * move
         # terms hold the slopes and efforts of the point before
@@ -218,7 +238,7 @@ def relinearize(last: i64, after: ptr, e: Entries, run: Run, scratch: ptr) -> No
 def changes_at_point(run: Run) -> None:
     """J Δ of the point at which laws are linear."""
     for k in range(run.nf):
-        run.loads.change[k] = dot(run.nv, run.load_rows.J[k], run.loads.delta)
+        run.loads.change[k] = along(k, run.loads.delta, run)
         run.loads.along[k] = run.loads.change[k]
 
 

@@ -26,6 +26,15 @@ from liaison.solvers.linear.dense import (
     scaled_rows,
     solve_rows,
 )
+from liaison.solvers.linear.eights import (
+    pack,
+    panel_numbers,
+    panels,
+    products,
+    solve_panels,
+    take_out,
+    unpack,
+)
 
 NOT_YET = 1e300
 """In the place of the first number of a row whose X is not computed."""
@@ -156,10 +165,25 @@ def forget_rows(run: Run) -> None:
 
 @loop
 def rows_in_metric(m: i64, chosen: iptr, rank: i64, D: ptr, run: Run) -> None:
-    """X of the rows chosen into `run.in_metric`, of those that have none yet."""
+    """X of the rows chosen into `run.in_metric`, of those that have none yet, side by side."""
+    nv = run.nv
+    B = run.area
+    count = 0
     for j in range(m):
         if run.in_metric[chosen[j], 0] == NOT_YET:
-            row_in_metric(chosen[j], rank, D, run)
+            pack(count, nv, at(D, chosen[j] * nv), B)
+            count += 1
+    if count == 0:
+        return
+    solve_panels(nv, panels(count), run.metric, run.inverse, B)
+    Q = at(run.metric, nv * nv + 1)
+    for k in range(rank):
+        take_out(nv, panels(count), at(Q, k * nv), B)
+    count = 0
+    for j in range(m):
+        if run.in_metric[chosen[j], 0] == NOT_YET:
+            unpack(count, nv, B, run.in_metric[chosen[j]])
+            count += 1
 
 
 @loop
@@ -193,11 +217,10 @@ def part_left(r: i64, rank: i64, D: ptr, run: Run) -> f64:
 def delassus(m: i64, chosen: iptr, A: ptr, run: Run) -> None:
     """A of the rows chosen."""
     nv = run.nv
-    for i in range(m):
-        x = run.in_metric[chosen[i]]
-        for j in range(i + 1):
-            A[i * m + j] = dot(nv, x, run.in_metric[chosen[j]])
-            A[j * m + i] = A[i * m + j]
+    B = run.area
+    for j in range(m):
+        pack(j, nv, run.in_metric[chosen[j]], B)
+    products(m, nv, B, A, at(B, panel_numbers(m, nv)))
 
 
 @loop

@@ -285,7 +285,7 @@ def _object_code(
     module.data_layout = str(machine.target_data)
     module.verify()
     if passes and tight:
-        _tighten(module, machine, 1)
+        _tighten(module, machine, 1, vectors=True)
     elif passes:
         _improve(module, optimize, machine, vectors)
     return bytes(machine.emit_object(module))
@@ -316,15 +316,16 @@ def _improve(module: Any, optimize: int, machine: Any, vectors: bool = False) ->
             manager.run(function, builder)
 
 
-def _tighten(module: Any, machine: Any, level: int) -> None:
+def _tighten(module: Any, machine: Any, level: int, *, vectors: bool = False) -> None:
     """What makes code quicker without making it longer.
 
-    Caches of a GPU are small; and loops of a few turns are slower where they are unrolled.
+    Caches of a GPU are small; and loops of a few turns are slower where they are unrolled. Equal
+    operations side by side become those of `vectors`, to the same bits.
     """
     llvm = _llvm()
     options = llvm.create_pipeline_tuning_options(speed_level=level)
     options.loop_unrolling = options.loop_interleaving = False
-    options.loop_vectorization = options.slp_vectorization = False
+    options.loop_vectorization, options.slp_vectorization = False, vectors
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
 

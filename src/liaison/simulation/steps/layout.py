@@ -180,6 +180,8 @@ class ImplicitLoads(Part):
     delta: ptr = sized("nv")  # v₁ − v at which laws are linear
     way: ptr = sized("nv")
     along: ptr = sized("nf")  # J times the way
+    first: iptr = sized("nf")  # where a row of J begins, and where it ends: most name one velocity
+    end: iptr = sized("nf")
 
 
 @final
@@ -652,7 +654,8 @@ def _moreau_area(s: Sizes) -> int:
     from liaison.solvers.cones.cones import cone_area
     from liaison.solvers.linear.lemke import polyhedral_area
 
-    cones = cone_area(_most(s), s.blocks)
+    # rows lie there in panels before their problem does, with eight numbers beside them
+    cones = max(cone_area(_most(s), s.blocks), 8 * (s.nv * -(-_most(s) // 8) + 1))
     if s.facets:
         return max(cones, polyhedral_area(s.rows, s.blocks * (s.facets + 1)))
     return cones

@@ -95,7 +95,8 @@ def in_spaces(text: str) -> str:
 
     def known(match: re.Match[str]) -> str:
         arguments = [x.rsplit(" ", 1) for x in match[3].split(", ")]
-        spaces = {name: SPACES[name] for _, name in arguments if name in SPACES}
+        pointers = [name for form, name in arguments if form.startswith("ptr")]
+        spaces = {name: SPACES[name] for name in pointers if name in SPACES}
         if "alwaysinline" in match[4] or not spaces:
             return match[0]
         casts = [

@@ -12,7 +12,9 @@ from __future__ import annotations
 
 from math import sqrt
 
-from liaison.program.loops.language import f64, i64, loop, ptr
+from liaison.program.loops.language import at, f64, i64, loop, ptr
+
+from .eights import minus_eights
 
 RANK = 1e-10
 """Pivots below this part of the first belong to rows that depend on others: their unknown is 0."""
@@ -47,8 +49,7 @@ def eliminate(m: i64, a: ptr, k: i64) -> None:
         c = a[i * m + k] / pivot
         a[i * m + k] = c
         if c != 0.0:
-            for j in range(k + 1, m):
-                a[i * m + j] -= c * a[k * m + j]
+            minus_eights(m - k - 1, c, at(a, k * m + k + 1), at(a, i * m + k + 1))
 
 
 @loop

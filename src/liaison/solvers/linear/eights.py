@@ -1,0 +1,202 @@
+"""Dense linear algebra on eight numbers at a time, which compiled code does on vectors.
+
+A sum over the rows of a matrix waits for each term before it takes the next. Eight sums side by
+side take no longer than one, and each has its terms in the same order: results have the bits of
+sums that are made one by one. Vectors side by side lie in panels, eight numbers to a row:
+
+    number i of vector 8 p + l is  panel[8 (n p + i) + l],   vectors beyond the last are 0
+
+Public names: panels, panel_numbers, pack, unpack, solve_panels, take_out, products, minus_eights.
+
+Source: GVL13 §1.5.4 (vector lengths), §3.1.1 (triangular systems).
+"""
+
+from __future__ import annotations
+
+from liaison.program.loops.language import at, f64, i64, loop, ptr
+
+from .dense import sums_of_eight
+
+
+@loop
+def panels(m: i64) -> i64:
+    """How many panels m vectors fill."""
+    return (m + 7) // 8
+
+
+@loop
+def panel_numbers(m: i64, n: i64) -> i64:
+    """Numbers of m vectors of length n in panels."""
+    return 8 * n * ((m + 7) // 8)
+
+
+@loop
+def pack(c: i64, n: i64, x: ptr, B: ptr) -> None:
+    """The c-th vector into its panel; the first of a panel clears it."""
+    panel = at(B, 8 * n * (c // 8))
+    if c % 8 == 0:
+        for i in range(8 * n):
+            panel[i] = 0.0
+    to = at(panel, c % 8)
+    for i in range(n):
+        to[8 * i] = x[i]
+
+
+@loop
+def unpack(c: i64, n: i64, B: ptr, x: ptr) -> None:
+    """The c-th vector out of its panel."""
+    panel = at(B, 8 * n * (c // 8) + c % 8)
+    for i in range(n):
+        x[i] = panel[8 * i]
+
+
+@loop
+def solve_panels(n: i64, count: i64, L: ptr, inverse: ptr, B: ptr) -> None:
+    """B := L⁻¹B, with the inverses of the diagonal of L (row-major, lower triangle)."""
+    for p in range(count):
+        panel = at(B, 8 * n * p)
+        for i in range(n):
+            solve_row(i, at(L, i * n), inverse[i], panel)
+
+
+@loop
+def solve_row(i: i64, row: ptr, inverse: f64, panel: ptr) -> None:
+    """Row i of a panel, those before it being solved."""
+    a = 0.0
+    b = 0.0
+    c = 0.0
+    d = 0.0
+    e = 0.0
+    f = 0.0
+    g = 0.0
+    h = 0.0
+    for j in range(i):
+        l = row[j]
+        x = at(panel, 8 * j)
+        a += l * x[0]
+        b += l * x[1]
+        c += l * x[2]
+        d += l * x[3]
+        e += l * x[4]
+        f += l * x[5]
+        g += l * x[6]
+        h += l * x[7]
+    y = at(panel, 8 * i)
+    a = (y[0] - a) * inverse
+    b = (y[1] - b) * inverse
+    c = (y[2] - c) * inverse
+    d = (y[3] - d) * inverse
+    e = (y[4] - e) * inverse
+    f = (y[5] - f) * inverse
+    g = (y[6] - g) * inverse
+    h = (y[7] - h) * inverse
+    y[0] = a
+    y[1] = b
+    y[2] = c
+    y[3] = d
+    y[4] = e
+    y[5] = f
+    y[6] = g
+    y[7] = h
+
+
+@loop
+def take_out(n: i64, count: i64, q: ptr, B: ptr) -> None:
+    """Takes from all vectors their part along the unit vector q."""
+    for p in range(count):
+        take_out_of_panel(n, q, at(B, 8 * n * p))
+
+
+@loop
+def take_out_of_panel(n: i64, q: ptr, panel: ptr) -> None:
+    """The same for one panel."""
+    a = 0.0
+    b = 0.0
+    c = 0.0
+    d = 0.0
+    e = 0.0
+    f = 0.0
+    g = 0.0
+    h = 0.0
+    for i in range(n):
+        s = q[i]
+        x = at(panel, 8 * i)
+        a += s * x[0]
+        b += s * x[1]
+        c += s * x[2]
+        d += s * x[3]
+        e += s * x[4]
+        f += s * x[5]
+        g += s * x[6]
+        h += s * x[7]
+    for i in range(n):
+        minus_row(q[i], a, b, c, d, e, f, g, h, at(panel, 8 * i))
+
+
+@loop
+def minus_row(
+    s: f64, a: f64, b: f64, c: f64, d: f64, e: f64, f: f64, g: f64, h: f64, y: ptr
+) -> None:
+    """A row of a panel less s times eight numbers."""
+    a = y[0] - a * s
+    b = y[1] - b * s
+    c = y[2] - c * s
+    d = y[3] - d * s
+    e = y[4] - e * s
+    f = y[5] - f * s
+    g = y[6] - g * s
+    h = y[7] - h * s
+    y[0] = a
+    y[1] = b
+    y[2] = c
+    y[3] = d
+    y[4] = e
+    y[5] = f
+    y[6] = g
+    y[7] = h
+
+
+@loop
+def products(m: i64, n: i64, B: ptr, A: ptr, room: ptr) -> None:
+    """A = BᵀB of m vectors of length n, row-major; `room` holds eight numbers."""
+    for j in range(m):
+        one = at(B, 8 * n * (j // 8) + j % 8)
+        for p in range(j // 8, panels(m)):
+            first = 8 * p
+            sums_of_eight(n, 8, one, 8, at(B, first * n), room)
+            for i in range(max(first, j), min(first + 8, m)):
+                A[j * m + i] = room[i - first]
+                A[i * m + j] = room[i - first]
+
+
+@loop
+def minus_eights(n: i64, c: f64, x: ptr, y: ptr) -> None:
+    """y := y − c x."""
+    i = 0
+    while i + 8 <= n:
+        minus_eight(c, at(x, i), at(y, i))
+        i += 8
+    while i < n:
+        y[i] -= c * x[i]
+        i += 1
+
+
+@loop
+def minus_eight(s: f64, x: ptr, y: ptr) -> None:
+    """The same of eight numbers, all read before one is written."""
+    a = y[0] - s * x[0]
+    b = y[1] - s * x[1]
+    c = y[2] - s * x[2]
+    d = y[3] - s * x[3]
+    e = y[4] - s * x[4]
+    f = y[5] - s * x[5]
+    g = y[6] - s * x[6]
+    h = y[7] - s * x[7]
+    y[0] = a
+    y[1] = b
+    y[2] = c
+    y[3] = d
+    y[4] = e
+    y[5] = f
+    y[6] = g
+    y[7] = h
