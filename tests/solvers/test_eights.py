@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from liaison.program.loops.compile import compile_loops
-from liaison.solvers.linear.dense import cholesky, dot
+from liaison.solvers.linear.dense import cholesky
 from liaison.solvers.linear.eights import (
+    cholesky_of_columns,
     minus_eights,
     pack,
     panel_numbers,
@@ -16,7 +17,9 @@ from liaison.solvers.linear.eights import (
     unpack,
 )
 
-LOOPS = [cholesky, minus_eights, pack, products, solve_panels, take_out, unpack, dot]
+LOOPS = [
+    cholesky, cholesky_of_columns, minus_eights, pack, products, solve_panels, take_out, unpack,
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module", params=["plain", "compiled", "vectors"])
@@ -53,15 +56,17 @@ def lower(M):
 @pytest.mark.parametrize("n", [1, 3, 8, 13, 22])
 def test_cholesky_has_the_bits_of_sums_one_by_one(run, n):
     M = positive(n)
-    L = M.copy().ravel()
-    assert run(cholesky)(n, L) == 0
-    assert np.array_equal(np.tril(L.reshape(n, n)), lower(M))
+    for loop in (cholesky, cholesky_of_columns):
+        L = M.copy().ravel()
+        assert run(loop)(n, L) == 0
+        assert np.array_equal(np.tril(L.reshape(n, n)), lower(M))
 
 
 def test_cholesky_says_which_row_failed(run):
     M = positive(11)
     M[6, 6] = -1.0
-    assert run(cholesky)(11, M.ravel()) == 7
+    assert run(cholesky)(11, M.copy().ravel()) == 7
+    assert run(cholesky_of_columns)(11, M.ravel()) == 7
 
 
 @pytest.mark.parametrize(("m", "n"), [(1, 4), (7, 5), (8, 8), (19, 11)])

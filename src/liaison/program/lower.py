@@ -357,6 +357,7 @@ class _Lowering:
             "qdot": lambda: [("qdot", position_rates(self.equations))],
             "assembly": self.assembly,
             "one_sided": self.one_sided,
+            "gaps": lambda: self.one_sided()[:2],
             "one_sided_from": self.one_sided,
             "passes": lambda: [("pair", [ZERO]), ("part", [ZERO])],
             "frames": lambda: [(x.name, list(x.pose)) for x in self.equations.sides.pairs],

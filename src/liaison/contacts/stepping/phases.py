@@ -58,6 +58,7 @@ from .rows import (
     one_sided_at_end,
     part_left,
     pushed,
+    rows_at_end,
 )
 
 ROUNDS = 12
@@ -140,6 +141,7 @@ def push_out(
     """One correction of q: closed gaps to zero where `holds`, the others to what is allowed."""
     delta = run.free.v
     moved = run.free.q
+    rows_at_end(e, t, q, v, run, scratch)
     e.terms(t, q, v, run.u, run.p, q, run.terms.floats, scratch)
     status = shortest_way(holds, deepest, run)
     if status != GOOD:

@@ -6,8 +6,8 @@ With M = L Lᵀ and Q an orthonormal basis of the rows of closures L⁻¹Gᵀ,
 
 so that impulses P of unilateral rows change their rates by A P and leave those of closures alone.
 
-Public names: one_sided, one_sided_at_end, forget_end, is_at_end, metric_of, free_motion,
-forget_rows, rows_in_metric, part_left, delassus, pushed, adopt.
+Public names: one_sided, one_sided_at_end, rows_at_end, forget_end, is_at_end, metric_of,
+free_motion, forget_rows, rows_in_metric, part_left, delassus, pushed, adopt.
 
 Source: GVL13 §5.4.2 (QR with column pivoting), §6.1 (least squares in a metric).
 """
@@ -27,6 +27,7 @@ from liaison.solvers.linear.dense import (
     solve_rows,
 )
 from liaison.solvers.linear.eights import (
+    cholesky_of_columns,
     pack,
     panel_numbers,
     panels,
@@ -53,14 +54,29 @@ def one_sided(e: Entries, t: f64, q: ptr, v: ptr, out: OneSided, run: Run, scrat
 
 @loop
 def one_sided_at_end(e: Entries, t: f64, q: ptr, v: ptr, run: Run, scratch: ptr) -> None:
-    """The same at the end of a step, into `run.end`, unless that is of this state already."""
+    """The same at the end of a step, into `run.end`, unless that is of this state already.
+
+    Of many rows gaps and rates alone: see `rows_at_end`.
+    """
     if is_at_end(t, q, v, run) == 0:
-        one_sided(e, t, q, v, run.end, run, scratch)
+        if run.has_gaps == 1:
+            e.gaps(t, q, v, run.u, run.p, run.q, run.end.floats, scratch)
+            run.end_rows = 0
+        else:
+            one_sided(e, t, q, v, run.end, run, scratch)
         run.free.t_end[0] = t
         for i in range(run.nq):
             run.free.q_end[i] = q[i]
         for i in range(run.nv):
             run.free.v_end[i] = v[i]
+
+
+@loop
+def rows_at_end(e: Entries, t: f64, q: ptr, v: ptr, run: Run, scratch: ptr) -> None:
+    """D and laws of the state that `run.end` is of."""
+    if run.has_gaps == 1 and run.end_rows == 0:
+        one_sided(e, t, q, v, run.end, run, scratch)
+        run.end_rows = 1
 
 
 @loop
@@ -94,7 +110,10 @@ def metric_of(rows: i64, M: ptr, G: ptr, tolerance: f64, run: Run) -> i64:
     Q = at(L, nv * nv + 1)
     R = at(Q, rows * nv)
     order = at(R, rows * rows)
-    L[nv * nv] = metric(nv, rows, M, G, L)
+    for i in range(nv * nv):
+        L[i] = M[i]
+    # where M alone is none, rows of closures help
+    L[nv * nv] = metric(nv, rows, M, G, L) if cholesky_of_columns(nv, L) != 0 else 0.0
     if L[nv * nv] < 0.0:
         return -1
     for i in range(nv):

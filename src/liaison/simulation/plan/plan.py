@@ -55,6 +55,7 @@ def fill_moreau(arrays: Arrays, program: Program, theta: float | None = None) ->
 
     run = arrays.run
     run.theta, run.gap_tolerance = 0.5 if theta is None else theta, GAP
+    run.has_gaps = has_gaps(program)
     run.effort_tolerance, run.effort_rate = SETTLED, SETTLED_RATE
     for k, (name, _, kind, first, rows, load, law) in enumerate(sides_in(program)):
         if law == "regularized" or k in program.facts.get("bearings", ()):
@@ -169,8 +170,21 @@ def entries_of(tableau: Tableau, program: Program) -> tuple[str, ...]:
         turns = ("local_rate",) if has_turning_axes(program) else ()
         loads = ("load_rows", "load_laws") if implicit_loads(program) else ()
         rows = ("one_sided_from", "passes") if program.facts.get("convex") else ("one_sided",)
+        rows += ("gaps",) if has_gaps(program) else ()
         return ("retract", "terms", *rows, *loads, *turns, *closures)
     return ("rate", "retract", *closures, *(("d_rate",) if tableau.is_implicit else ()))
+
+
+MANY_NUMBERS = 500
+"""Numbers of D from which on gaps and rates have an entry of their own: where a step ends, most of
+its looks ask for nothing else."""
+
+
+def has_gaps(program: Program) -> bool:
+    """Whether Moreau's steps ask for gaps and rates alone."""
+    rows = sum(block[4] for block in sides_in(program))
+    is_many = rows * program.sizes["nv"] >= MANY_NUMBERS
+    return is_many and "gaps" in program.entries and not program.facts.get("convex")
 
 
 def implicit_loads(program: Program) -> int:

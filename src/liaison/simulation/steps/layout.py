@@ -232,6 +232,7 @@ class Entries(Record):
     d_motion: kernel
     difference: kernel
     one_sided: kernel  # `one_sided_from` where loops find places: x is where a step begins
+    gaps: kernel  # gaps and rates alone, of mechanisms with many rows
     passes: kernel
     load_rows: kernel
     load_laws: kernel
@@ -450,6 +451,8 @@ class Run(Record):
     blocks_chosen: i64
     is_damped: i64  # a closed block has viscous friction
     same_rows: i64  # the next round has the rows of this one, in the same metric
+    has_gaps: i64  # the entry `gaps` is there
+    end_rows: i64  # `end` has D and laws, too
 
     # recording, inputs, events
     instants: ptr = sized("grid")

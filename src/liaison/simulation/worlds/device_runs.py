@@ -150,7 +150,7 @@ class DeviceRuns:
         scale_run(run, plan, None)
         if "terms" not in plan.program.entries:
             run.pivots_left = 0
-        run.records_stop, run.capacity = 0, run.samples + 1
+        run.records_stop, run.capacity, run.has_gaps = 0, run.samples + 1, 0
         self._place = _place(device)
         whole = run_moreau_world if run.is_moreau else run_smooth_world
         module = runs_module(plan, run, whole, gpu=self._place.is_gpu)

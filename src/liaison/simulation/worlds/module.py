@@ -459,7 +459,8 @@ def _slot(name: str) -> int:
 def _entries(plan: Plan) -> dict[str, Program]:
     """Entries that steps call, with the programs they are of."""
     program = plan.program
-    names = [x for x in entries_of(plan.settings.tableau, program) if x not in ENTRIES]
+    known = {*ENTRIES, "gaps"}  # of which nothing is asked here but by way of `one_sided`
+    names = [x for x in entries_of(plan.settings.tableau, program) if x not in known]
     if program.sizes.get("nc", 0):
         names += ["terms", "correct_v"] + ["correct_q"] * bool(program.sizes.get("nphi", 0))
     listed = dict.fromkeys(names, program)
@@ -491,7 +492,7 @@ def _template(
     scratch = _with_room(run, listed, form)
     run.ledger.kind = NOT_KEPT
     run.t_end, run.step = math.inf, 0.0
-    run.pivots_left = 0
+    run.pivots_left = run.has_gaps = 0
     run.break_count = run.point_count = 0
     if form.real == "float":
         run.tolerance[:], run.lost, run.start_tolerance = SINGLE_CLOSURE, SINGLE_LOST, SINGLE_LOST

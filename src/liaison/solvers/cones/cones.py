@@ -36,7 +36,8 @@ from __future__ import annotations
 
 from liaison.program.loops.language import at, f64, i64, loop, ptr
 from liaison.program.loops.records import Rows
-from liaison.solvers.linear.dense import backward_solve, cholesky, forward_solve, largest
+from liaison.solvers.linear.dense import backward_solve, forward_solve, largest
+from liaison.solvers.linear.eights import cholesky_of_columns
 
 from .newton import newton, newton_from_inside, rounding
 from .sharing import UNSHARED, repeats, share_loads
@@ -400,7 +401,7 @@ def reachable_factor(m: i64, A: ptr, x: ptr, area: ptr) -> i64:
             L[i * m + j] = is_there * A[i * m + j]
         # a row that nothing moves has a diagonal of 0
         L[i * m + i] = A[i * m + i] + (RIDGE * A[i * m + i] + 1e-280)
-    if cholesky(m, L) != 0:
+    if cholesky_of_columns(m, L) != 0:
         return 0
     return has_dependent_row(m, A, L)
 

@@ -15,9 +15,8 @@ is found by Jacobi's rotations on one side: the rows of A, or its columns where 
 rotated in pairs until all are orthogonal. Their lengths are then the singular values, small ones as
 accurate as large ones.
 
-Public names: RANK_TOLERANCE, NOISE, dot, sums_of_eight, sums_of_four, largest, cholesky,
-forward_solve, backward_solve, pivoted_qr, solve_rows, shortest, saddle, saddle_area, least_norm,
-least_norm_area.
+Public names: RANK_TOLERANCE, NOISE, dot, largest, cholesky, forward_solve, backward_solve,
+pivoted_qr, solve_rows, shortest, saddle, saddle_area, least_norm, least_norm_area.
 
 Source: GVL13 §5.4.2 (QR with column pivoting), §5.5.7 (minimum-norm solution), §8.6.3 (unilateral
 Jacobi), §5.5.1 (least squares by singular values).
@@ -58,58 +57,6 @@ def dot(n: i64, x: ptr, y: ptr) -> f64:
 
 
 @loop
-def sums_of_eight(n: i64, stride: i64, x: ptr, wide: i64, y: ptr, out: ptr) -> None:
-    """Σ_k x_k y_k of eight columns side by side: x each `stride` numbers, y each `wide` ones."""
-    a = 0.0
-    b = 0.0
-    c = 0.0
-    d = 0.0
-    e = 0.0
-    f = 0.0
-    g = 0.0
-    h = 0.0
-    for k in range(n):
-        s = x[stride * k]
-        z = at(y, wide * k)
-        a += s * z[0]
-        b += s * z[1]
-        c += s * z[2]
-        d += s * z[3]
-        e += s * z[4]
-        f += s * z[5]
-        g += s * z[6]
-        h += s * z[7]
-    out[0] = a
-    out[1] = b
-    out[2] = c
-    out[3] = d
-    out[4] = e
-    out[5] = f
-    out[6] = g
-    out[7] = h
-
-
-@loop
-def sums_of_four(n: i64, x: ptr, wide: i64, y: ptr, out: ptr) -> None:
-    """The same of four columns."""
-    a = 0.0
-    b = 0.0
-    c = 0.0
-    d = 0.0
-    for k in range(n):
-        s = x[k]
-        z = at(y, wide * k)
-        a += s * z[0]
-        b += s * z[1]
-        c += s * z[2]
-        d += s * z[3]
-    out[0] = a
-    out[1] = b
-    out[2] = c
-    out[3] = d
-
-
-@loop
 def largest(n: i64, x: ptr) -> f64:
     """max |x_i|; NaN if any entry is not finite."""
     most = 0.0
@@ -139,39 +86,17 @@ def largest_in(n: i64, x: ptr, unit: ptr) -> f64:
 
 @loop
 def cholesky(n: i64, a: ptr) -> i64:
-    """A = L Lᵀ in place (row-major, lower triangle); 0 if done, else 1 + the row that failed.
-
-    Above the diagonal is Lᵀ, whose rows are summed side by side.
-    """
-    for j in range(n):
-        row = at(a, j * n)
-        d = row[j]
-        rest = d - dot(j, row, row)
+    """A = L Lᵀ in place (row-major, lower triangle); 0 if done, else 1 + the row that failed."""
+    for i in range(n):
+        for j in range(i):
+            s = a[i * n + j] - dot(j, at(a, i * n), at(a, j * n))
+            a[i * n + j] = s / a[j * n + j]
+        d = a[i * n + i]
+        rest = d - dot(i, at(a, i * n), at(a, i * n))
         if not (rest > 1e-14 * abs(d)):
-            return j + 1
-        pivot = sqrt(rest)
-        row[j] = pivot
-        column_sums(n, j, row, a)
-        for i in range(j + 1, n):
-            x = (a[i * n + j] - row[i]) / pivot
-            a[i * n + j] = x
-            row[i] = x
+            return i + 1
+        a[i * n + i] = sqrt(rest)
     return 0
-
-
-@loop
-def column_sums(n: i64, j: i64, row: ptr, a: ptr) -> None:
-    """Σ_k L_ik L_jk, k < j, for all i > j, into what is above the diagonal of row j."""
-    i = j + 1
-    while i + 8 <= n:
-        sums_of_eight(j, 1, row, n, at(a, i), at(row, i))
-        i += 8
-    while i + 4 <= n:
-        sums_of_four(j, row, n, at(a, i), at(row, i))
-        i += 4
-    while i < n:
-        row[i] = dot(j, at(a, i * n), row)
-        i += 1
 
 
 @loop

@@ -6,16 +6,19 @@ sums that are made one by one. Vectors side by side lie in panels, eight numbers
 
     number i of vector 8 p + l is  panel[8 (n p + i) + l],   vectors beyond the last are 0
 
-Public names: panels, panel_numbers, pack, unpack, solve_panels, take_out, products, minus_eights.
+Public names: panels, panel_numbers, pack, unpack, solve_panels, take_out, products,
+cholesky_of_columns, minus_eights.
 
 Source: GVL13 §1.5.4 (vector lengths), §3.1.1 (triangular systems).
 """
 
 from __future__ import annotations
 
+from math import sqrt
+
 from liaison.program.loops.language import at, f64, i64, loop, ptr
 
-from .dense import sums_of_eight
+from .dense import dot
 
 
 @loop
@@ -167,6 +170,92 @@ def products(m: i64, n: i64, B: ptr, A: ptr, room: ptr) -> None:
             for i in range(max(first, j), min(first + 8, m)):
                 A[j * m + i] = room[i - first]
                 A[i * m + j] = room[i - first]
+
+
+@loop
+def sums_of_eight(n: i64, stride: i64, x: ptr, wide: i64, y: ptr, out: ptr) -> None:
+    """Σ_k x_k y_k of eight columns side by side: x each `stride` numbers, y each `wide` ones."""
+    a = 0.0
+    b = 0.0
+    c = 0.0
+    d = 0.0
+    e = 0.0
+    f = 0.0
+    g = 0.0
+    h = 0.0
+    for k in range(n):
+        s = x[stride * k]
+        z = at(y, wide * k)
+        a += s * z[0]
+        b += s * z[1]
+        c += s * z[2]
+        d += s * z[3]
+        e += s * z[4]
+        f += s * z[5]
+        g += s * z[6]
+        h += s * z[7]
+    out[0] = a
+    out[1] = b
+    out[2] = c
+    out[3] = d
+    out[4] = e
+    out[5] = f
+    out[6] = g
+    out[7] = h
+
+
+@loop
+def sums_of_four(n: i64, x: ptr, wide: i64, y: ptr, out: ptr) -> None:
+    """The same of four columns."""
+    a = 0.0
+    b = 0.0
+    c = 0.0
+    d = 0.0
+    for k in range(n):
+        s = x[k]
+        z = at(y, wide * k)
+        a += s * z[0]
+        b += s * z[1]
+        c += s * z[2]
+        d += s * z[3]
+    out[0] = a
+    out[1] = b
+    out[2] = c
+    out[3] = d
+
+
+@loop
+def cholesky_of_columns(n: i64, a: ptr) -> i64:
+    """A = L Lᵀ as by `cholesky`, to the same bits; above the diagonal is Lᵀ."""
+    for j in range(n):
+        row = at(a, j * n)
+        d = row[j]
+        rest = d - dot(j, row, row)
+        if not (rest > 1e-14 * abs(d)):
+            return j + 1
+        pivot = sqrt(rest)
+        row[j] = pivot
+        column_sums(n, j, row, a)
+        for i in range(j + 1, n):
+            x = (a[i * n + j] - row[i]) / pivot
+            a[i * n + j] = x
+            row[i] = x
+    return 0
+
+
+@loop
+def column_sums(n: i64, j: i64, row: ptr, a: ptr) -> None:
+    """Σ_k L_ik L_jk, k < j, for all i > j, into what is above the diagonal of row j."""
+    i = j + 1
+    while i + 8 <= n:
+        sums_of_eight(j, 1, row, n, at(a, i), at(row, i))
+        i += 8
+    while i + 4 <= n:
+        sums_of_four(j, row, n, at(a, i), at(row, i))
+        i += 4
+    while i < n:
+        row[i] = dot(j, at(a, i * n), row)
+        i += 1
 
 
 @loop
