@@ -170,8 +170,8 @@ def entries_of(tableau: Tableau, program: Program) -> tuple[str, ...]:
         turns = ("local_rate",) if has_turning_axes(program) else ()
         loads = ("load_rows", "load_laws") if implicit_loads(program) else ()
         rows = ("one_sided_from", "passes") if program.facts.get("convex") else ("one_sided",)
-        rows += ("gaps",) if has_gaps(program) else ()
-        return ("retract", "terms", *rows, *loads, *turns, *closures)
+        gaps = ("gaps",) if has_gaps(program) else ()
+        return ("retract", "terms", *rows, *gaps, *loads, *turns, *closures)
     return ("rate", "retract", *closures, *(("d_rate",) if tableau.is_implicit else ()))
 
 
