@@ -16,7 +16,8 @@ from pathlib import Path, PurePath
 from typing import Any, Unpack, final
 
 import liaison.model as model
-from liaison.errors import ModelError, NamingError, OptionError, Place, TextError, checked
+from liaison.arguments import checked
+from liaison.errors import ModelError, NamingError, OptionError, Place, TextError
 from liaison.expr import collector_paused
 from liaison.formats.decompose import decomposition
 from liaison.formats.guard import Reading, check_bodies, computable, data_of

@@ -28,10 +28,11 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from liaison.arguments import checked
 from liaison.contacts.events.one_sided import Marching, compiled_march, impact_law, marching
 from liaison.contacts.events.series import contact_series, contacts_along
 from liaison.contacts.events.switching import march as switching
-from liaison.errors import Interrupted, SimulationError, checked, interruptible
+from liaison.errors import Interrupted, SimulationError, interruptible
 from liaison.numeric import Array, State
 from liaison.program import Kernel
 from liaison.program.loops.records import Rows, address, set_hook

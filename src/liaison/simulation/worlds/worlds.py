@@ -24,7 +24,8 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.errors import SimulationError, checked
+from liaison.arguments import checked
+from liaison.errors import SimulationError
 from liaison.numeric import Array, State
 from liaison.program import Kernel
 from liaison.simulation.batch.loop import ENDS, MEASURED

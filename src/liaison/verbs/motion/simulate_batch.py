@@ -11,6 +11,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from liaison.arguments import checked
 from liaison.equations.formalisms.newton_euler import newton_euler
 from liaison.errors import (
     ArgumentError,
@@ -18,7 +19,6 @@ from liaison.errors import (
     ModelError,
     NamingError,
     SimulationError,
-    checked,
     interruptible,
 )
 from liaison.expr.graph.node import collector_paused

@@ -11,7 +11,8 @@ from typing import Any, Literal, Unpack
 
 import numpy as np
 
-from liaison.errors import ArgumentError, SimulationError, checked
+from liaison.arguments import checked
+from liaison.errors import ArgumentError, SimulationError
 from liaison.model.mechanism import Mechanism
 from liaison.numeric.progress import working
 from liaison.simulation.batch.run import BATCH_SERIES

@@ -13,7 +13,8 @@ from typing import Any, Literal, Unpack, cast, final
 
 import numpy as np
 
-from liaison.errors import ArgumentError, ModelError, NamingError, SimulationError, checked
+from liaison.arguments import checked
+from liaison.errors import ArgumentError, ModelError, NamingError, SimulationError
 from liaison.formats.lsd.write.write import write_lsd
 from liaison.lazy import Shown
 from liaison.model.mechanism import Mechanism

@@ -16,7 +16,8 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from liaison.errors import ArgumentError, Interrupted, checked
+from liaison.arguments import checked
+from liaison.errors import ArgumentError, Interrupted
 from liaison.model.mechanism import Mechanism
 from liaison.numeric.progress import working
 from liaison.simulation.batch.run import BATCH_SERIES
