@@ -15,7 +15,6 @@ from __future__ import annotations
 from math import sqrt
 
 from liaison.program.loops.language import at, f64, i64, loop, ptr
-from liaison.simulation.events.events import sign_of
 from liaison.simulation.events.log import (
     BEFORE,
     CLOSES,
@@ -34,6 +33,7 @@ from liaison.simulation.events.log import (
     copy_row,
     note,
 )
+from liaison.simulation.events.windows import sign_of
 from liaison.simulation.steps.advance import advance
 from liaison.simulation.steps.layout import (
     BAD_GAP,
