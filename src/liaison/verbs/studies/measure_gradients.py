@@ -20,8 +20,8 @@ from liaison.simulation.plan.options import BatchKeywords, run_options
 from liaison.studies.variations import Points
 from liaison.verbs.given import Value, in_seconds, mechanism_of
 
+from ._asked import asked_of, nominal
 from ._gradients import EXACT, Gradients, check_choice
-from ._studying import asked_of, nominal
 from .study import _TAKEN, _shared, with_reference
 
 

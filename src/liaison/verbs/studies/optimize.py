@@ -35,16 +35,10 @@ from liaison.verbs.given import (
     with_values,
 )
 
+from ._asked import VERSION, Asked, asked_of, nominal, unit_of_measure
 from ._family import START, Family
 from ._gradients import EXACT, Gradients, Mode, check_choice, differences
-from ._studying import (
-    VERSION,
-    Asked,
-    Making,
-    asked_of,
-    nominal,
-    unit_of_measure,
-)
+from ._studying import Making
 from .study import _TAKEN, _shared, carried_out, with_reference
 
 NOT_SMOOTH = (ArgumentError, ModelError, SimulationError)

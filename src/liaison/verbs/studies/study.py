@@ -31,20 +31,9 @@ from liaison.studies.variations import Points, points_of, variation_of
 from liaison.studies.work import Progress, carry_out
 from liaison.verbs.given import Value, in_seconds, in_si, mechanism_of, units
 
+from ._asked import PLAIN_OPTIONS, VERSION, Asked, asked_of, definition_of, keys_of, nominal
 from ._family import CPU, Family, Recipe, ready_family
-from ._studying import (
-    PLAIN_OPTIONS,
-    VERSION,
-    Asked,
-    Making,
-    asked_of,
-    definition_of,
-    keep_ready,
-    keys_of,
-    live_page,
-    nominal,
-    run_again,
-)
+from ._studying import Making, keep_ready, live_page, run_again
 
 MEMORY = 4_000_000
 """Numbers recorded by one chunk, at most."""
