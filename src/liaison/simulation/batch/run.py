@@ -52,9 +52,10 @@ from liaison.simulation.steps.projection import Projection
 from liaison.simulation.steps.sides_layout import no_sides
 
 from . import loop as each
+from .ends import Ends, check_series, runs_of
 from .lanes import Lanes, lane_plan, lane_shares
 from .plan import Starts, instants_of, is_column, starts_of
-from .result import Ends, Runs, check_series, runs_of
+from .result import Runs
 
 SLICE = 0.05
 """Seconds of work a thread does before it looks whether it should stop."""

@@ -25,7 +25,7 @@ from liaison.formats.read import data_of, text_of
 from liaison.model.mechanism import Mechanism
 from liaison.model.records import Output
 from liaison.numeric import Array
-from liaison.simulation.batch.result import check_series
+from liaison.simulation.batch.ends import check_series
 from liaison.simulation.batch.run import BATCH_SERIES
 from liaison.simulation.report import KNOWN
 from liaison.simulation.steps.projection import Projection

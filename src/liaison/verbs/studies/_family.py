@@ -24,8 +24,9 @@ from liaison.model.joints.joint_type import JointType
 from liaison.model.mechanism import Mechanism
 from liaison.numeric import Array, State
 from liaison.program.kernel import Kernel
+from liaison.simulation.batch.ends import Ends, check_series, runs_of, series_at
 from liaison.simulation.batch.plan import Starts, instants_of
-from liaison.simulation.batch.result import Ends, Runs, check_series, runs_of, series_at
+from liaison.simulation.batch.result import Runs
 from liaison.simulation.batch.run import BATCH_SERIES, Batch
 from liaison.simulation.events.watched import sides_in
 from liaison.simulation.outcome import NOT_ASSEMBLED, Outcome
