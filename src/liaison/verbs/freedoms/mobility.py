@@ -11,8 +11,8 @@ from typing import Any, Unpack
 from liaison.arguments import checked
 from liaison.errors import NamingError, OptionError, interruptible
 from liaison.expr.graph.node import collector_paused
+from liaison.freedoms.degrees import Mobility
 from liaison.freedoms.keywords import ProofKeywords
-from liaison.freedoms.mobility import Mobility
 from liaison.freedoms.mobility import mobility as examine
 from liaison.numeric.progress import working
 from liaison.tree.tree import Tree
