@@ -8,7 +8,8 @@ eight numbers. What one pair of panels does to a block is one long product,
 with x from L and y from U where a block of U changes, and from U and L where one of Lᵀ does. Terms
 are subtracted one after the other, so that vectors of any length give the same bits.
 
-Public names: factorize_panels, solve_panels, weighted, add_weighted, add_row, put_six.
+Public names: factorize_panels, solve_panels, weighted, add_weighted, add_row, put_six,
+SIDE.
 
 Source: GVL13 §3.2.10 (block LU); DAV06 §4.8 (supernodes); docs/theory/contact_solvers.md.
 """

@@ -12,8 +12,7 @@ Source: GVL13 §3.2.10 (block LU), §11.1.9 (least degree); docs/theory/contact_
 
 from __future__ import annotations
 
-from liaison.contacts.impulses.block_factors import SIDE
-from liaison.contacts.impulses.panels import add_row, put_six
+from liaison.contacts.impulses.panels import SIDE, add_row, put_six
 from liaison.contacts.scene.layout import (
     PAIRS_A_BLOCK,
     ConePair,
