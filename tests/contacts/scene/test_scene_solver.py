@@ -5,15 +5,8 @@ import pytest
 
 from liaison.contacts.impulses.block_factors import least_degree, order_panels
 from liaison.contacts.impulses.panels import factorize_panels, solve_panels
-from liaison.contacts.scene.layout import (
-    Contact,
-    Panels,
-    System,
-    Twist,
-    block_room,
-    fill,
-    panel_sizes,
-)
+from liaison.contacts.scene.layout import Contact, Panels, System, Twist, fill
+from liaison.contacts.scene.world import block_room, panel_sizes
 from liaison.program.loops.compile import compile_loops
 from liaison.program.loops.records import Rows
 from liaison.simulation.scene import Scene
