@@ -92,15 +92,9 @@ def all_numbers(values: ptr, run: Run) -> i64:
 
 @loop
 def locate(
-    e: Entries,
-    event: i64,
-    left: f64,
-    right: f64,
-    f_left: f64,
-    f_right: f64,
-    run: Run,
-    scratch: ptr,
-) -> f64:
+    e: Entries, event: i64, left: f64, right: f64, f_left: f64, f_right: f64, run: Run, scratch:
+    ptr,
+) -> f64:  # fmt: skip
     """θ between `left` and `right` where the event's value changes sign; NaN if it has none."""
     out = run.probe
     if f_left > 0.0 and f_left <= BARELY:
@@ -121,15 +115,9 @@ def locate(
 
 @loop
 def narrow(
-    e: Entries,
-    event: i64,
-    left: f64,
-    right: f64,
-    f_left: f64,
-    f_right: f64,
-    run: Run,
-    scratch: ptr,
-) -> f64:
+    e: Entries, event: i64, left: f64, right: f64, f_left: f64, f_right: f64, run: Run, scratch:
+    ptr,
+) -> f64:  # fmt: skip
     """As `locate`, between values of different signs: the bracket is narrowed to rounding."""
     out = run.probe
     a = right
