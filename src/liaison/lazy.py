@@ -2,14 +2,14 @@
 
 Records and functions also say here what they take, where a call does not fit.
 
-Public names: offer, Fitted, in_row, misfit, nearest, Shown, Brief, Moving, Typeset, read_only.
+Public names: offer, Fitted, Shown, Brief, Moving, Typeset, read_only.
 """
 
 from __future__ import annotations
 
 import copyreg
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from functools import wraps
 from importlib import import_module
 from types import MappingProxyType, ModuleType
@@ -168,110 +168,10 @@ def _explaining(init: Any) -> Any:
             # only where Python could not begin the call is there no deeper frame
             if error.__traceback__ is None or error.__traceback__.tb_next is not None:
                 raise
+            misfit = import_module("liaison.arguments").misfit
             raise misfit(init, (self, *args), keywords, type(self).__name__) from None
 
     return explaining
-
-
-def nearest(name: str, known: list[str]) -> str:
-    """The question whether another argument is meant; a full stop where none is near."""
-    same = [x[0] for x in SYNONYMS if name.lower() in x and x[0] in known]
-    near = same or import_module("liaison.errors").meant(name, known)
-    return f"; did you mean {near[0]!r}?" if near else "."
-
-
-SYNONYMS = tuple(
-    tuple(words.split())
-    for words in (
-        "p position pos origin xyz point translation",
-        "R rotation orientation rot matrix",
-        "length height",
-        "height length",
-        "center com centre",
-        "com center centre",
-        "color colour rgba",
-        "friction mu",
-        "restitution e elasticity",
-        "until t_end tend end duration tmax t_final",
-        "step dt timestep h time_step",
-        "start initial initial_state q0 x0",
-        "tolerance tol rtol atol accuracy",
-        "method solver integrator",
-        "controller control policy",
-        "stiffness kp p_gain gain",
-        "integral ki i_gain",
-        "damping kd kv d_gain",
-        "limit max limits",
-        "target goal setpoint reference",
-        "mass m",
-        "radius r",
-        "file filename path",
-    )
-)
-"""Words of arguments that mean the first of each group, where that is one of those taken."""
-
-
-def in_row(
-    name: str, names: Sequence[str], args: tuple[Any, ...], keywords: dict[str, Any]
-) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Arguments of a call, one of them put into a row of its own.
-
-    Args:
-        name: of that one.
-        names: of the arguments that stand without a name.
-        args: these.
-        keywords: those with a name.
-    """
-    if name in keywords:
-        return args, {**keywords, name: (keywords[name],)}
-    k = names.index(name)
-    return (*args[:k], (args[k],), *args[k + 1 :]), keywords
-
-
-def misfit(
-    function: Callable[..., Any], args: Sequence[Any], keywords: Mapping[str, Any], name: str = ""
-) -> Any:
-    """The error of a call that Python could not begin.
-
-    Names a keyword that is not taken, with the nearest one, an argument that is missing, or one
-    that is given twice or too many.
-
-    Args:
-        function: that was called; of a record, its `__init__`.
-        args: its arguments in their order.
-        keywords: those by name.
-        name: of the record, for the message.
-    """
-    errors, inspect = import_module("liaison.errors"), import_module("inspect")
-    kinds = inspect.Parameter
-    parameters = dict(inspect.signature(function).parameters)
-    if parameters.pop("self", None) is not None:
-        args = args[1:]
-    name = name or function.__qualname__.rpartition(".<locals>.")[2]
-    in_place = (kinds.POSITIONAL_ONLY, kinds.POSITIONAL_OR_KEYWORD)
-    places = [x for x, y in parameters.items() if y.kind in in_place]
-    known = [x for x, y in parameters.items() if y.kind is not kinds.VAR_KEYWORD]
-    listed = [x for x in known if x not in INNER]
-    hint = f"Its arguments are {', '.join(listed)}." if listed else "It takes no arguments."
-    for word in keywords:
-        if word not in known:
-            return errors.OptionError(
-                f"{name} takes no option {word!r}{nearest(word, listed)}", hint=hint
-            )
-    single = [x for x in known if parameters[x].kind is not kinds.VAR_POSITIONAL]
-    needed = [x for x in single if parameters[x].default is kinds.empty]
-    missing = [x for x in needed if x not in keywords and x not in places[: len(args)]]
-    if missing:
-        return errors.ArgumentError(f"{name} needs the argument {missing[0]!r}.", hint=hint)
-    twice = [x for x in places[: len(args)] if x in keywords]
-    if twice:
-        return errors.ArgumentError(f"{name} is given {twice[0]!r} twice.", hint=hint)
-    count = f"{len(places)} argument{'s' if len(places) != 1 else ''}"
-    return errors.ArgumentError(f"{name} takes {count} in place, not {len(args)}.", hint=hint)
-
-
-INNER = ("place", "owner", "written_in")
-"""Fields of records that readers fill."""
 
 
 class Shown:

@@ -12,14 +12,8 @@ import numpy as np
 import pytest
 
 import liaison
-from liaison.errors import (
-    ArgumentError,
-    LiaisonError,
-    ModelError,
-    NamingError,
-    OptionError,
-    checked,
-)
+from liaison.arguments import checked
+from liaison.errors import ArgumentError, LiaisonError, ModelError, NamingError, OptionError
 
 
 @checked

@@ -12,7 +12,7 @@ from imported import all_imports, existing, nodes
 FILES_OF_A_FOLDER = 15
 FILES_THAT_MAKE_A_FOLDER = 3
 DEPTH = 3
-TOP = {"__init__.py", "__main__.py", "errors.py", "units.py", "lazy.py"}
+TOP = {"__init__.py", "__main__.py", "arguments.py", "errors.py", "units.py", "lazy.py"}
 # aims that the table shows; not limits
 AIM_FILES, AIM_LINES = 350, 78_000
 ONLY_IMPORTERS = 40

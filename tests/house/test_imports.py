@@ -30,7 +30,7 @@ LATER = {
     "tree.tree": "tree.memory",
     "formats.lsd.meaning.statements": "formats.lsd.meaning.contacts",
     "formats.lsd.read": "formats.merge",
-    "formats.read": "formats.mjcf.read formats.quantities formats.urdf.read",
+    "formats.read": "formats.ground formats.mjcf.read formats.quantities formats.urdf.read",
     "model.checks": "model.contacts.targets",
     "model.pairing": "model.contacts.between model.contacts.contact",
     "model.shapes": "numeric.decompose numeric.height_fields numeric.hulls numeric.meshes",

@@ -9,8 +9,8 @@ import pytest
 import liaison
 from liaison.errors import ArgumentError, LiaisonError, NamingError
 from liaison.studies.search import Goal, Limit, Problem, descend, draw, front_of, is_dominated
+from liaison.verbs.studies._asked import asked_of
 from liaison.verbs.studies._gradients import Gradients, differences
-from liaison.verbs.studies._studying import asked_of
 from liaison.verbs.studies.optimize import _Making
 from liaison.verbs.studies.study import with_reference
 

@@ -33,7 +33,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, is_dataclass
 from functools import cache
 from importlib import import_module
-from inspect import Parameter, Signature, getdoc, signature
+from inspect import Parameter, getdoc, signature
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
@@ -51,18 +51,7 @@ from liaison.errors import (
 )
 from liaison.verbs.registry import Verb, folders, verbs, verbs_in
 
-from .options import (
-    Debug,
-    Guesses,
-    Json,
-    Model,
-    RobotOption,
-    Starts,
-    Values,
-    json_text,
-    printed,
-    with_robot_options,
-)
+from .options import Call, WithStart, WithValues, json_text, with_options, with_parameters
 
 SIMPLE = (bool, int, float, str, Path)
 """Kinds of values that one word of the command line gives."""
@@ -80,20 +69,10 @@ def command_of(verb: Callable[..., Any]) -> Callable[..., None]:
     names = [x.name for x in options]
     times = [name for name in names if _is_time(hints[name], texts.get(name, ""))]
 
-    def called(**arguments: Any) -> None:
-        from .values import read_request, seconds
+    def called(*, call: Call, **keywords: Any) -> None:
+        from .values import seconds
 
-        starts, guesses = arguments.get("start"), arguments.get("guess")
-        file, values = arguments["file"], arguments.get("values")
-        request = read_request(
-            file,
-            values,
-            starts,
-            arguments.get("robot"),
-            guesses=guesses,
-            may_vary="inputs" in parameters,
-        )
-        keywords = {name: arguments[name] for name in names}
+        request = call.request(may_vary="inputs" in parameters)
         for name in times:
             if isinstance(keywords[name], str):
                 keywords[name] = seconds(_flag(name), keywords[name])
@@ -101,26 +80,12 @@ def command_of(verb: Callable[..., Any]) -> Callable[..., None]:
             if name in parameters:
                 keywords[name] = x
         result = verb(request.mechanism, **keywords)
-        printed(facts_of(result), text_of(result), arguments["as_json"])
+        call.answer(facts_of(result), text_of(result))
 
-    listed = [_shared("file", Model, Parameter.empty), *options, *_common(parameters)]
+    kind = WithStart if "start" in parameters else WithValues
+    own_call = Parameter("call", Parameter.KEYWORD_ONLY, annotation=kind)
     called.__name__, called.__doc__ = verb.__name__, (getdoc(verb) or "").partition("\n\n")[0]
-    called.__signature__ = Signature(listed)  # type: ignore[attr-defined]
-    called.__annotations__ = {x.name: x.annotation for x in listed}
-    return with_robot_options(called)
-
-
-def _common(parameters: Mapping[str, Parameter]) -> list[Parameter]:
-    """Options that every such command has."""
-    listed = [_shared("values", Values, None)]
-    if "start" in parameters:
-        listed += [_shared("start", Starts, None), _shared("guess", Guesses, None)]
-    listed += [_shared("robot", RobotOption, None)]
-    return [*listed, _shared("as_json", Json, False), _shared("debug", Debug, False)]
-
-
-def _shared(name: str, annotation: Any, default: Any) -> Parameter:
-    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+    return with_options(with_parameters(called, [*options, own_call]))
 
 
 def _option(x: Parameter, hint: Any, text: str) -> Parameter | None:
@@ -133,7 +98,7 @@ def _option(x: Parameter, hint: Any, text: str) -> Parameter | None:
         return None
     option = typer.Option(_flag(x.name), help=text, metavar="TIME" if is_time else None)
     default = f"{x.default:g}" if is_time and isinstance(x.default, int | float) else x.default
-    return _shared(x.name, Annotated[kind, option], default)
+    return x.replace(annotation=Annotated[kind, option], default=default)
 
 
 def _flag(name: str) -> str:

@@ -1,8 +1,7 @@
 """Options that commands share, options of a run made from `RunOptions`, and printed results.
 
-Public names: Model, Values, Starts, At, Lenient, Floating, Merged, Until, Speed, Json,
-Debug, RunOption, RobotOption, StudyPath, StudyFolder, with_run_options, with_robot_options,
-help_of, printed, written, with_files.
+Public names: Call, WithValues, WithStart, Values, At, Lenient, Floating, Merged, Until, Speed,
+Json, Debug, RunOption, StudyPath, StudyFolder, with_options, help_of, printed, written, with_files.
 """
 
 from __future__ import annotations
@@ -11,14 +10,15 @@ import json
 import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, final, get_args, get_type_hints
 
 import typer
 
 if TYPE_CHECKING:
+    from liaison.cli.values import Request
     from liaison.exact.evidence import Evidence
 
 Model = Annotated[
@@ -135,7 +135,7 @@ def help_of(option: str) -> str:
 
 
 RunOption: TypeAlias = Mapping[str, Any] | None
-"""The options of a run as they stand on the command line, by name; see `with_run_options`."""
+"""The options of a run as they stand on the command line, by name; see `with_options`."""
 
 NUMBERS: Mapping[str, type] = {"float | None": float, "int | None": int, "str | None": str,
     "bool | None": bool,
@@ -165,14 +165,6 @@ def _run_parameters() -> Iterator[Parameter]:
         annotation = Annotated[kind | None, option]  # type: ignore[valid-type]
         yield Parameter(field.name, Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 
-
-def with_run_options(function: Callable[..., None]) -> Callable[..., None]:
-    """The command with an option for each of a run, which it takes together as `run`."""
-    return _with_options(function, "run", list(_run_parameters()))
-
-
-RobotOption: TypeAlias = Mapping[str, Any] | None
-"""The options of a robot's reader, by name; see `with_robot_options`."""
 
 ROBOT: Mapping[str, tuple[Any, Any]] = {
     "lenient": (Lenient, False),
@@ -301,36 +293,96 @@ ROBOT: Mapping[str, tuple[Any, Any]] = {
 """Options of a robot's reader: their annotation and default."""
 
 
-def with_robot_options(function: Callable[..., None]) -> Callable[..., None]:
-    """The command with the options of `ROBOT`, of which it takes those that are set as `robot`."""
-    keyword = Parameter.KEYWORD_ONLY
-    taken = signature(function).parameters  # an option of the command's own comes first
-    own = [
-        Parameter(x, keyword, default=y, annotation=a)
-        for x, (a, y) in ROBOT.items()
-        if x not in taken
-    ]
-    return _with_options(function, "robot", own)
+@final
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What a command takes besides options of its own: a mechanism's file, and how to answer.
+
+    Attributes:
+        file: of the mechanism.
+        robot: options of its reader that are set, by name.
+        as_json: answer by one JSON object.
+        values: texts of --set.
+        start: texts of --start.
+        guess: texts of --guess.
+    """
+
+    file: Path
+    robot: Mapping[str, Any]
+    as_json: bool
+    values: list[str] | None = None
+    start: list[str] | None = None
+    guess: list[str] | None = None
+
+    def request(self, *, may_vary: bool = False) -> Request:
+        """The mechanism with its values and starts; inputs are formulas if they `may_vary`."""
+        from liaison.cli.values import read_request
+
+        values, start, guess = self.values, self.start, self.guess
+        return read_request(self.file, values, start, self.robot, guesses=guess, may_vary=may_vary)
+
+    def answer(self, facts: dict[str, Any], text: str) -> None:
+        """Print the JSON object, or the text."""
+        printed(facts, text, self.as_json)
 
 
-def _with_options(
-    function: Callable[..., None], group: str, own: list[Parameter]
-) -> Callable[..., None]:
-    """The command with further options in the place of one that takes them together."""
-    defaults = {x.name: x.default for x in own}
+WithValues = Annotated[Call, "values"]
+WithStart = Annotated[Call, "values", "start", "guess"]
+"""A call whose options are, in the place of this parameter, those of the words."""
+
+OF_VALUES: Mapping[str, Any] = {"values": Values, "start": Starts, "guess": Guesses}
+
+
+def with_options(function: Callable[..., None]) -> Callable[..., None]:
+    """The command with the options that it takes together.
+
+    In the place of `run` those of a run; in the place of `call` those that its annotation names,
+    with the file before all others, and behind them the options of `ROBOT`, --json and --debug.
+    An option of the command's own comes before one of `ROBOT` that has its name.
+    """
     hints = get_type_hints(function, include_extras=True)
+    parameters = signature(function).parameters
+    run = list(_run_parameters()) if "run" in parameters else []
+    robot = [_keyword(x, a, y) for x, (a, y) in ROBOT.items() if x not in parameters]
+    groups = {"run": run, "call": []}
+    if "call" in parameters:
+        groups["call"] = [_keyword(x, OF_VALUES[x], None) for x in get_args(hints["call"])[1:]]
     listed: list[Parameter] = []
-    for x in signature(function).parameters.values():
+    for x in parameters.values():
         plain = x.replace(annotation=hints[x.name], kind=Parameter.KEYWORD_ONLY)
-        listed += own if x.name == group else [plain]
+        listed += groups.get(x.name, [plain])
+    if "call" in parameters:
+        last = (_keyword("as_json", Json, False), _keyword("debug", Debug, False))
+        listed = [_keyword("file", Model, Parameter.empty), *listed, *robot, *last]
 
-    def with_options(**arguments: Any) -> None:
-        values = {name: arguments.pop(name, x) for name, x in defaults.items()}
-        chosen = {name: x for name, x in values.items() if x is not None and x is not False}
-        chosen |= {name: x for name, x in values.items() if x is False and defaults[name] is None}
-        function(**arguments, **{group: chosen})
+    def called(**arguments: Any) -> None:
+        own = {x: arguments[x] for x in parameters if x not in groups}
+        if "run" in parameters:
+            own["run"] = _chosen(run, arguments)
+        if "call" in parameters:
+            options = {x.name: arguments[x.name] for x in groups["call"]}
+            shared = (arguments["file"], _chosen(robot, arguments), arguments["as_json"])
+            own["call"] = Call(*shared, **options)
+        function(**own)
 
-    with_options.__name__, with_options.__doc__ = function.__name__, function.__doc__
-    with_options.__signature__ = Signature(listed)  # type: ignore[attr-defined]
-    with_options.__annotations__ = {x.name: x.annotation for x in listed}
-    return with_options
+    called.__name__, called.__doc__ = function.__name__, function.__doc__
+    return with_parameters(called, listed)
+
+
+def with_parameters(function: Callable[..., None], listed: list[Parameter]) -> Callable[..., None]:
+    """The function as one of these parameters, which typer reads as options."""
+    function.__signature__ = Signature(listed)  # type: ignore[attr-defined]
+    function.__annotations__ = {x.name: x.annotation for x in listed}
+    return function
+
+
+def _keyword(name: str, annotation: Any, default: Any) -> Parameter:
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _chosen(options: list[Parameter], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """What the command line says of options, without those that it leaves out."""
+    values = {x.name: arguments[x.name] for x in options}
+    defaults = {x.name: x.default for x in options}
+    chosen = {name: x for name, x in values.items() if x is not None and x is not False}
+    return chosen | {name: x for name, x in values.items() if x is False and defaults[name] is None}

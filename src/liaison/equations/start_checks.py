@@ -23,8 +23,9 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from liaison.arguments import checked
 from liaison.equations.formalisms.newton_euler import newton_euler
-from liaison.errors import DerivationError, ModelError, checked
+from liaison.errors import DerivationError, ModelError
 from liaison.expr import Expr, as_expr, evaluate, symbols_of
 from liaison.lazy import Shown
 from liaison.model import Mechanism

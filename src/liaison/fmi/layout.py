@@ -5,7 +5,7 @@ An instance is one block of 64-bit words: the record `Instance`, then the blocks
 block is loaded, so that a saved state may come from another process.
 
 Public names: Instance, Variable, go_on, settle_events, and the functions of the machine:
-words_at, doubles_at, address_of, load_byte, load_half, load_word, store_byte, store_half,
+words_at, address_of, load_byte, load_half, load_word, store_byte, store_half,
 store_word, allocate, release, image_table, link_functions, text_at, log_message, call_update;
 the codes below.
 """
@@ -59,12 +59,6 @@ FASTEST, FARTHEST = 1e150, 2.0**53
 @external
 def words_at(address: i64) -> iptr:
     """The words at an address."""
-    raise NotImplementedError
-
-
-@external
-def doubles_at(address: i64) -> ptr:
-    """The doubles at an address."""
     raise NotImplementedError
 
 
@@ -243,9 +237,7 @@ class Instance(Record):
     multipliers: i64
     own_events: i64  # declared ones, before the ends of modes
     drift: f64
-    t_first: f64
     t_last: f64
-    t_stop: f64
 
     go: hook = like(go_on)
     settle: hook = like(settle_events)

@@ -50,7 +50,6 @@ TEXTS = (
     "the parameters and start values do not close the loops of the mechanism.",
     "the motion ended at t = \1 s: the event '\2' stops it.",
     "it is not supported by this FMU.",
-    "the time \3 s lies before the present time \1 s.",
     "the velocity '\2' is \3: its square, and so the energy, is not finite.",
     "the position '\2' is \3: numbers of that size lie so far apart that no motion shows.",
 )
@@ -59,8 +58,7 @@ TEXTS = (
 (CATEGORY_ERROR, CATEGORY_WARNING, CATEGORY_EVENTS, NO_REFERENCE, NOT_SETTABLE, NOT_FINITE_VALUE,
  OUT_OF_BOUNDS, WRONG_COUNT, WRONG_STATE, BAD_TIME, BAD_STEP, WRONG_START, OTHER_MODEL, NULL_ARRAY,
  NO_DERIVATIVE, OTHER_TOKEN, NO_MEMORY, BAD_EVENT, BAD_STATE, NO_TYPE, NOT_CLOSED, ENDED,
- UNSUPPORTED, BEFORE_NOW, TOO_FAST, TOO_FAR, TOKEN, VERSION,
- PLATFORM) = range(29)  # fmt: skip
+ UNSUPPORTED, TOO_FAST, TOO_FAR, TOKEN, VERSION, PLATFORM) = range(28)  # fmt: skip
 
 DIGITS = 9
 SEPARATOR = (58, 32)  # ": "

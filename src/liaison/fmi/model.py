@@ -12,7 +12,7 @@ from math import isfinite
 from liaison.program.loops.language import at, f64, i64, iptr, loop, ptr
 from liaison.simulation.assembly import CLOSED as IS_CLOSED
 from liaison.simulation.assembly import Work, assemble_each
-from liaison.simulation.events.events import sign_of
+from liaison.simulation.events.windows import sign_of
 from liaison.simulation.steps.explicit import derivative
 from liaison.simulation.steps.layout import (
     DONE,

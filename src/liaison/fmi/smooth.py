@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from liaison.contacts.events.switching import LEAST, end_unit, march, new_signs, switch
 from liaison.program.loops.language import at, f64, i64, loop
-from liaison.simulation.events.events import sign_of
+from liaison.simulation.events.windows import sign_of
 from liaison.simulation.steps.advance import advance
 from liaison.simulation.steps.layout import (
     EVENT_NOT_FINITE,

@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
-from liaison.errors import OptionError, TextError, checked
+from liaison.arguments import checked
+from liaison.errors import OptionError, TextError
 from liaison.formats.lsd.read import read_lsd
 from liaison.model import Mechanism
 from liaison.model.checks import idle_relations
 
-from .ground import plane_height, standing
 from .guard import Reading
 from .guard import data_of as data_of
 
@@ -138,9 +138,11 @@ def reading(source: str | Path, **options: Unpack[ReadKeywords]) -> Reading:
 
 def _noted(mechanism: Mechanism, ground: Any, friction: Any) -> Reading:
     """What was read from LSD, with a note on each relation that asks for nothing, and on hulls."""
-    height = plane_height(ground, friction)
-    if height is not None:
-        mechanism = standing(mechanism, height, friction)
+    if ground is not None or friction is not None:
+        from .ground import plane_height, standing
+
+        height = plane_height(ground, friction)
+        mechanism = mechanism if height is None else standing(mechanism, height, friction)
     shapes = [shape for body in mechanism.bodies for shape in body.shapes]
     hulls = dict.fromkeys(x for shape in shapes for x in getattr(shape, "notes", ()))
     return Reading(mechanism, (*idle_relations(mechanism), *hulls))

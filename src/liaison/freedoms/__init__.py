@@ -11,7 +11,8 @@ __all__ = offer(
     {
         "global_.assembly": "AssemblyModes assembly_modes",
         "global_.inverse_kinematics": "inverse_kinematics",
-        "mobility": "Mobility mobility mobility_of_systems singularities",
+        "degrees": "Mobility",
+        "mobility": "mobility mobility_of_systems singularities",
         "global_.modes": "Mode",
         "psi": "Parametrization",
         "redundancy": "Redundancy",

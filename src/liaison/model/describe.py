@@ -25,7 +25,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from liaison.errors import ModelError, NamingError, Place, checked, fitting
+from liaison.arguments import checked, fitting
+from liaison.errors import ModelError, NamingError, Place
 from liaison.expr import PI, Expr, as_expr, symbol, symbols_of
 from liaison.model.contacts.collisions import collision as collision
 from liaison.model.contacts.contact import contact as contact

@@ -14,7 +14,7 @@ from liaison.errors import ModelError, Place
 from .markers import Coordinate, Distance, Marker, Measure
 from .records import Body, Joint
 
-OWN = ("liaison.model.", "liaison.errors")
+OWN = ("liaison.model.", "liaison.arguments")
 """How the names of the modules that describe begin."""
 
 

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from liaison.arguments import checked
 from liaison.equations import Equations
 from liaison.equations.completion import ImplicitLoad, measure_symbols, measured
-from liaison.errors import DerivationError, NamingError, ProgramError, checked
+from liaison.errors import DerivationError, NamingError, ProgramError
 from liaison.expr import (
     ONE,
     ZERO,

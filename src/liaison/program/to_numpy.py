@@ -11,7 +11,7 @@ from typing import Any, final
 
 import numpy as np
 
-from liaison.errors import checked
+from liaison.arguments import checked
 from liaison.expr import evaluate, symbols_of
 
 from .kernel import SIGNATURE, Function, Kernel

@@ -20,7 +20,8 @@ from typing import Any, final
 
 import numpy as np
 
-from liaison.errors import Interrupted, SimulationError, checked, interruptible, warn_renamed
+from liaison.arguments import checked
+from liaison.errors import Interrupted, SimulationError, interruptible, warn_renamed
 from liaison.numeric import Array, State
 from liaison.numeric.progress import is_logged, log, working
 from liaison.program import Kernel

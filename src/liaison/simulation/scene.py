@@ -22,10 +22,11 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from liaison.arguments import fitting
 from liaison.contacts.scene.kernel import scene_kernel, scene_labels
 from liaison.contacts.scene.layout import MOST_THREADS
 from liaison.contacts.scene.parts import Bodies, Laws, SceneModel, Terrain, check_start
-from liaison.errors import Interrupted, NamingError, SimulationError, fitting
+from liaison.errors import Interrupted, NamingError, SimulationError
 from liaison.numeric import Array, State
 from liaison.program import Kernel
 from liaison.simulation.batch.plan import common_length, length_of

@@ -20,14 +20,8 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liaison.errors import (
-    ArgumentError,
-    Interrupted,
-    NamingError,
-    SimulationError,
-    checked,
-    fitting,
-)
+from liaison.arguments import checked, fitting
+from liaison.errors import ArgumentError, Interrupted, NamingError, SimulationError
 from liaison.numeric import Array, State
 from liaison.program import Kernel
 from liaison.simulation.events.watched import sides_in

@@ -15,12 +15,12 @@ __all__ = offer(
         "inertia_violation product_tensor sphere_tensor",
         "plucker": "act_force act_force_inverse act_motion act_motion_inverse act_point "
         "apply_inertia compose cross_motion inverse move_inertia",
-        "pose": "Frame Pose WORLD",
         "rotations": "Angles axis_angle_of bryant_xyz_of euler_zxz_of quaternion_about "
         "quaternion_of quaternion_product rotation_about rotation_bryant_xyz rotation_defect "
         "rotation_euler_zxz rotation_onto_z rotation_quaternion rotation_x rotation_y "
         "rotation_z",
-        "vectors": "Acceleration Momentum Torsor Twist Wrench cross cross_force power",
+        "vectors": "Acceleration Frame Momentum Pose Torsor Twist WORLD Wrench cross cross_force "
+        "power",
     },
     {"liaison.expr": "Scalar"},
 )

@@ -37,9 +37,6 @@ from liaison.spatial.plucker import compose as compose
 from liaison.spatial.plucker import cross_motion as cross_motion
 from liaison.spatial.plucker import inverse as inverse
 from liaison.spatial.plucker import move_inertia as move_inertia
-from liaison.spatial.pose import WORLD as WORLD
-from liaison.spatial.pose import Frame as Frame
-from liaison.spatial.pose import Pose as Pose
 from liaison.spatial.rotations import Angles as Angles
 from liaison.spatial.rotations import axis_angle_of as axis_angle_of
 from liaison.spatial.rotations import bryant_xyz_of as bryant_xyz_of
@@ -56,8 +53,11 @@ from liaison.spatial.rotations import rotation_quaternion as rotation_quaternion
 from liaison.spatial.rotations import rotation_x as rotation_x
 from liaison.spatial.rotations import rotation_y as rotation_y
 from liaison.spatial.rotations import rotation_z as rotation_z
+from liaison.spatial.vectors import WORLD as WORLD
 from liaison.spatial.vectors import Acceleration as Acceleration
+from liaison.spatial.vectors import Frame as Frame
 from liaison.spatial.vectors import Momentum as Momentum
+from liaison.spatial.vectors import Pose as Pose
 from liaison.spatial.vectors import Torsor as Torsor
 from liaison.spatial.vectors import Twist as Twist
 from liaison.spatial.vectors import Wrench as Wrench

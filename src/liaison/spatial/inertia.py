@@ -25,8 +25,7 @@ from liaison.lazy import Shown
 
 from . import plucker
 from .arrays import Array, Entries, array, cross, dot, minus, plus, product, times, unit, zeros
-from .pose import Frame, Pose
-from .vectors import Acceleration, Momentum, Twist, Wrench
+from .vectors import Acceleration, Frame, Momentum, Pose, Twist, Wrench
 
 ROUNDING = 1e-5
 """Part of tr(I) by which the triangle inequality may fail: a plate with five digits passes."""

@@ -17,9 +17,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from liaison.errors import ArgumentError, LiaisonError, needed
+from liaison.errors import LiaisonError, needed
 from liaison.numeric import Array
 
 SLACK = 1e-6
@@ -262,10 +261,3 @@ def draw(problem: Problem, count: int, seed: int) -> list[Reached]:
     if len(problem.goals) > 1:
         return [listed[k] for k in _best(problem, listed)]
     return [best_of(problem, listed)]
-
-
-def checked_bounds(names: Sequence[str], low: Array, high: Array) -> None:
-    """Raises an error where a value has no room."""
-    bad: NDArray[np.intp] = np.flatnonzero(~(low < high))
-    if bad.size:
-        raise ArgumentError(f"{names[bad[0]]!r} has no room: {low[bad[0]]:g} … {high[bad[0]]:g}.")

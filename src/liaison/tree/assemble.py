@@ -27,7 +27,8 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.errors import AssemblyError, checked
+from liaison.arguments import checked
+from liaison.errors import AssemblyError
 from liaison.expr import FLOAT, ZERO, Expr, as_expr, evaluate, symbol, symbols_of, topological
 from liaison.expr.graph.evaluate import numbers_of
 from liaison.lazy import Shown

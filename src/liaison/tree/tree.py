@@ -24,7 +24,8 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, TypeAlias, final
 
-from liaison.errors import DerivationError, NamingError, checked
+from liaison.arguments import checked
+from liaison.errors import DerivationError, NamingError
 from liaison.expr import Expr, evaluate, symbols_of
 from liaison.lazy import Shown
 from liaison.model import Angle, Body, Fixed, Joint, JointType, Marker, Mechanism

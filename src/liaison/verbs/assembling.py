@@ -5,8 +5,8 @@ Starts of closed mechanisms of many bodies, assembled by the loops of their kern
 The same steps as `simulation/assembly.py`, on the same norm; what is dense there is sparse here.
 Where they do not close, or a start lies near a change point, formulas are interpreted instead.
 
-Public names: Assembling, Wanted, Origin, attempt, of_run, row_of, shakes_of, closed_start,
-is_obstructed_start.
+Public names: Assembling, Wanted, Origin, tree_keeping, attempt, of_run, row_of, shakes_of,
+closed_start, is_obstructed_start.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ from liaison.tree.reach import too_short
 from liaison.tree.starts import EXACT, SMALL, Begin, Starts, check_attitudes, fixed_values
 from liaison.tree.tree import GROUND, Tree, as_float, span
 from liaison.units import FORCE
+from liaison.verbs.given import with_starts
 
 WEAK = 1e-5
 """Least part of a pivot beside its row, the square of what counts as a small singular value."""
@@ -490,6 +491,18 @@ class Origin:
                     "which starts do not name: simulate(kernel, state, until=…) needs a state.",
                     hint="For maximal coordinates: maximal_run(mechanism, until=…).",
                 )
+
+
+def tree_keeping(mechanism: Mechanism, one: Wanted) -> Tree:
+    """A tree that keeps the coordinates of all starts and guesses, of joints that are cut, too."""
+    tree = span(mechanism)
+    kept = {x.name for x in (*tree.position_labels(), *tree.velocity_labels())}
+    cut = {*mechanism.coordinates, *mechanism.speeds} - kept
+    if not cut & {*one.start, *one.guess}:
+        return tree
+    start = {name: x for name, x in one.start.items() if name in cut}
+    guess = {name: x for name, x in one.guess.items() if name in cut}
+    return span(with_starts(mechanism, start, guess))
 
 
 def attempt(tree: Tree, wanted: Wanted) -> State | AssemblyError:

@@ -13,7 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from liaison.errors import ArgumentError, ModelError, NamingError, ReadingWarning, checked
+from liaison.arguments import checked
+from liaison.errors import ArgumentError, ModelError, NamingError, ReadingWarning
 from liaison.expr.graph.node import as_expr
 from liaison.expr.graph.walk import symbols_of
 from liaison.formats.guard import Reading

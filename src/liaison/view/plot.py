@@ -16,14 +16,8 @@ from typing import Any, TypedDict, Unpack, final
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.errors import (
-    LiaisonError,
-    NamingError,
-    OptionError,
-    SimulationError,
-    fitting,
-    needed,
-)
+from liaison.arguments import fitting
+from liaison.errors import LiaisonError, NamingError, OptionError, SimulationError, needed
 from liaison.simulation.record.files import write_file
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.units import UNITS, Label, unit_of

@@ -7,8 +7,9 @@ from liaison.contacts.impulses.interior import from_inside
 from liaison.contacts.impulses.path import follow_path
 from liaison.contacts.impulses.path_layout import NO_END, TOO_LONG
 from liaison.contacts.impulses.solve import forget
-from liaison.contacts.scene.layout import RESERVED, Crew, Island, System, scene_scratch
+from liaison.contacts.scene.layout import RESERVED, Crew, Island, System
 from liaison.contacts.scene.rates import note_scale
+from liaison.contacts.scene.world import scene_scratch
 from liaison.program.loops.compile import compile_loops
 
 LOOPS = (follow_path, from_inside, forget, note_scale)

@@ -3,17 +3,10 @@
 import numpy as np
 import pytest
 
-from liaison.contacts.impulses.block_factors import eliminate, order_panels
+from liaison.contacts.impulses.block_factors import least_degree, order_panels
 from liaison.contacts.impulses.panels import factorize_panels, solve_panels
-from liaison.contacts.scene.layout import (
-    Contact,
-    Panels,
-    System,
-    Twist,
-    block_room,
-    fill,
-    panel_sizes,
-)
+from liaison.contacts.scene.layout import Contact, Panels, System, Twist, fill
+from liaison.contacts.scene.world import block_room, panel_sizes
 from liaison.program.loops.compile import compile_loops
 from liaison.program.loops.records import Rows
 from liaison.simulation.scene import Scene
@@ -94,7 +87,7 @@ def test_too_many_blocks_are_told():
     for blocks, found in ((15, 15), (14, -1)):
         system = System.new(most=6, contacts=15, blocks=blocks, matrix=1)
         system.bodies = 6
-        assert eliminate(15, contact, system) == found
+        assert least_degree(15, contact, system) == found
     system, panels = panels_for(6, 15)
     assert order_panels(15, contact, system, panels) == 36
     panels = Panels.new(most=6, contacts=15, blocks=35)

@@ -14,7 +14,8 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.errors import SimulationError, checked
+from liaison.arguments import checked
+from liaison.errors import SimulationError
 from liaison.expr import Expr, as_expr, evaluate, symbol
 from liaison.lazy import Shown
 from liaison.model import Mechanism

@@ -21,7 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.errors import ModelError, NamingError, SimulationError, checked
+from liaison.arguments import checked
+from liaison.errors import ModelError, NamingError, SimulationError
 from liaison.expr import Expr, as_expr, evaluate, symbol
 from liaison.model import Attitude, Joint, Marker, Mechanism
 from liaison.numeric import Array

@@ -19,12 +19,13 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from liaison.arguments import checked
 from liaison.equations import blocks_of, maximal
 from liaison.equations.formalisms.maximal import star
 from liaison.equations.sweeps.classes import number
 from liaison.equations.sweeps.rest import rest_of
 from liaison.equations.sweeps.sweeps import known_values
-from liaison.errors import AssemblyError, DerivationError, NamingError, SimulationError, checked
+from liaison.errors import AssemblyError, DerivationError, NamingError, SimulationError
 from liaison.model import Attitude, Free, Mechanism, Quaternion, RotationMatrix
 from liaison.numeric import Array, State
 from liaison.program import Kernel, to_llvm

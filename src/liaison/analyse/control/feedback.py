@@ -25,9 +25,10 @@ from typing import Any, final
 import numpy as np
 
 from liaison.analyse.rest.local import chosen_rows
+from liaison.arguments import checked
 from liaison.equations import Equations, newton_euler
 from liaison.equations.motors.shortest import Matrix, dot_product, least_squares, shortest
-from liaison.errors import ArgumentError, DerivationError, LiaisonError, NamingError, checked
+from liaison.errors import ArgumentError, DerivationError, LiaisonError, NamingError
 from liaison.expr import (
     ZERO,
     Expr,

@@ -9,23 +9,14 @@ from typing import Annotated, Any
 
 import typer
 
-from liaison.cli.options import (
-    At,
-    Debug,
-    Json,
-    Model,
-    RobotOption,
-    Values,
-    printed,
-    with_robot_options,
-)
+from liaison.cli.options import At, WithValues, with_options
 from liaison.verbs.registry import command
 
 
 @command
-@with_robot_options
+@with_options
 def inertia(
-    file: Model,
+    *,
     bodies: Annotated[
         list[str] | None, typer.Option("--body", help="One of the bodies; all if none. Repeatable.")
     ] = None,
@@ -38,17 +29,14 @@ def inertia(
         typer.Option(metavar="X,Y,Z", help="Moments about the axis, and the plane across it."),
     ] = None,
     at: At = None,
-    values: Values = None,
-    robot: RobotOption = None,
-    as_json: Json = False,
-    debug: Debug = False,
+    call: WithValues,
 ) -> None:
     """Mass, center, tensors I and P, principal axes and ellipsoid of bodies together."""
-    from liaison.cli.values import positions_of, read_request, three
+    from liaison.cli.values import positions_of, three
     from liaison.tree.tree import as_float
     from liaison.verbs.state import inertia as verb
 
-    mechanism = read_request(file, values, robot=robot).mechanism
+    mechanism = call.request().mechanism
     where = {name: float(as_float(x)) for name, x in positions_of(mechanism, at).items()}
     result = verb.inertia(
         mechanism, bodies or (), where, point=three("--point", point, "m"), axes=axes
@@ -61,4 +49,4 @@ def inertia(
         about_plane = float(result.inertia.moment_about_plane(result.point, u))
         facts |= {"moment_about_axis": about_axis, "moment_about_plane": about_plane}
         text += f"\n  axis        {about_axis:.9g} kg·m²\n  plane       {about_plane:.9g} kg·m²"
-    printed(facts, text, as_json)
+    call.answer(facts, text)

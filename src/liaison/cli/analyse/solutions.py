@@ -9,41 +9,25 @@ from typing import Annotated
 
 import typer
 
-from liaison.cli.options import (
-    Debug,
-    Guesses,
-    Json,
-    Model,
-    RobotOption,
-    Starts,
-    Values,
-    printed,
-    with_robot_options,
-)
+from liaison.cli.options import WithStart, with_options
 from liaison.verbs.registry import command
 
 
 @command
-@with_robot_options
+@with_options
 def solutions(
-    file: Model,
+    *,
     maximal: Annotated[
         bool,
         typer.Option(
             "--maximal", help="Maximal coordinates: every joint by all its constraint rows."
         ),
     ] = False,
-    values: Values = None,
-    start: Starts = None,
-    guess: Guesses = None,
-    robot: RobotOption = None,
-    as_json: Json = False,
-    debug: Debug = False,
+    call: WithStart,
 ) -> None:
     """Solve the constrained system at the start in every way, and compare them."""
-    from liaison.cli.values import read_request
     from liaison.verbs.analyse import solutions as verb
 
-    request = read_request(file, values, start, guesses=guess, robot=robot)
+    request = call.request()
     solved = verb.solutions(request.mechanism, start=request.start, maximal=maximal)
-    printed(solved.to_dict(), str(solved), as_json)
+    call.answer(solved.to_dict(), str(solved))

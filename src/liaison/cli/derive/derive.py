@@ -20,15 +20,11 @@ import typer
 
 from liaison.algebra import to_text
 from liaison.cli.options import (
-    Debug,
-    Json,
-    Model,
-    RobotOption,
-    Values,
+    Call,
     WithEvidence,
-    printed,
+    WithValues,
     with_evidence,
-    with_robot_options,
+    with_options,
     written,
 )
 from liaison.cli.values import check_word, named_by
@@ -188,9 +184,9 @@ FORMATS = "text, latex, sympy, html, notebook; entries (every formula with share
 
 
 @command
-@with_robot_options
+@with_options
 def derive(
-    file: Model,
+    *,
     formalism: Annotated[
         str, typer.Option(help="newton_euler, lagrange, kane, …: a wrong name lists them all.")
     ] = "newton_euler",
@@ -248,13 +244,10 @@ def derive(
         bool, typer.Option("--interactive", help="Open terms one by one, at a terminal.")
     ] = False,
     evidence: WithEvidence = False,
-    values: Values = None,
-    robot: RobotOption = None,
-    as_json: Json = False,
-    debug: Debug = False,
+    call: WithValues,
 ) -> None:
     """Print the equations of motion: short for reading, as a document, or as C99."""
-    from liaison.cli.values import check_folders, read_request
+    from liaison.cli.values import check_folders
 
     answers = {
         "--compare": is_compared, "--own": is_own, "--level": level, "--steps": steps,
@@ -269,9 +262,9 @@ def derive(
     _check_ignored(answers, formalism, form, out)
     _check_words(formalism, form, parametrization)
     check_folders(out, compiled)
-    mechanism = read_request(file, values, robot=robot).mechanism
+    mechanism = call.request().mechanism
     if compiled or interactive:
-        _special(mechanism, formalism, compiled, as_json)
+        _special(mechanism, formalism, compiled, call)
         return
     if is_compared:
         facts = compared(mechanism, evidence=evidence)
@@ -286,10 +279,10 @@ def derive(
         facts = _formulas(mechanism, formalism, form, digits, mode)
         if form == "text" and formalism in OWN:
             facts["text"] += f"\n\n--own prints {OWN[formalism]}."
-    _answer({"formalism": formalism, "format": form} | facts, out, as_json)
+    _answer({"formalism": formalism, "format": form} | facts, out, call)
 
 
-def _special(mechanism: Mechanism, formalism: str, compiled: Path | None, as_json: bool) -> None:
+def _special(mechanism: Mechanism, formalism: str, compiled: Path | None, call: Call) -> None:
     """Writes the compiled form where that is asked for; else a session at the terminal."""
     if compiled is None:
         _run_session(mechanism)
@@ -300,7 +293,7 @@ def _special(mechanism: Mechanism, formalism: str, compiled: Path | None, as_jso
     check_suffix("--assignments", compiled, (SUFFIX,))
     form = assignments(mechanism, formalism)
     facts = {"formalism": formalism, "assignments": len(form.formulas), "text": str(form)}
-    _answer(facts, compiled, as_json)
+    _answer(facts, compiled, call)
 
 
 def _run_session(mechanism: Mechanism) -> None:
@@ -439,11 +432,11 @@ def _check_ignored(answers: dict[str, Any], formalism: str, form: str, out: Path
                 raise typer.BadParameter(message, param_hint=option)
 
 
-def _answer(facts: dict[str, Any], out: Path | None, as_json: bool) -> None:
+def _answer(facts: dict[str, Any], out: Path | None, call: Call) -> None:
     """Prints the text, or writes it where that is asked for."""
     if out:
         from liaison.simulation.record.files import write_file
 
         write_file(out, facts["text"])
         facts |= written(out=out)
-    printed(facts, f"{out}: written" if out else facts["text"].rstrip("\n"), as_json)
+    call.answer(facts, f"{out}: written" if out else facts["text"].rstrip("\n"))

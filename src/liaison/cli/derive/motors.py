@@ -13,15 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from liaison.cli.derive.own import Section, joined, short
-from liaison.cli.options import (
-    Debug,
-    Json,
-    Model,
-    RobotOption,
-    Values,
-    printed,
-    with_robot_options,
-)
+from liaison.cli.options import WithValues, with_options
 from liaison.equations.motors.motor_coordinates import motor_form
 from liaison.equations.motors.motorized import Motorized, motorized
 from liaison.errors import DerivationError
@@ -118,9 +110,9 @@ def _of(letter: str, names: list[str]) -> list[str]:
 
 
 @command
-@with_robot_options
+@with_options
 def motors(
-    file: Model,
+    *,
     own: Annotated[
         bool,
         typer.Option(
@@ -128,13 +120,9 @@ def motors(
         ),
     ] = False,
     digits: Annotated[int, typer.Option(min=2, max=17, help="Significant digits of decimals.")] = 6,
-    values: Values = None,
-    robot: RobotOption = None,
-    as_json: Json = False,
-    debug: Debug = False,
+    call: WithValues,
 ) -> None:
     """Derive the equations of an arm with its rotors: Mampey's mass matrix, torques of motors."""
-    from liaison.cli.values import read_request
 
-    facts = motor_equations(read_request(file, values, robot=robot).mechanism, own, digits)
-    printed(facts, facts["text"], as_json)
+    facts = motor_equations(call.request().mechanism, own, digits)
+    call.answer(facts, facts["text"])

@@ -9,40 +9,28 @@ from typing import Annotated, Any
 
 import typer
 
-from liaison.cli.options import (
-    At,
-    Debug,
-    Json,
-    Model,
-    RobotOption,
-    Values,
-    printed,
-    with_robot_options,
-)
+from liaison.cli.options import At, WithValues, with_options
 from liaison.verbs.registry import command
 
 
 @command
-@with_robot_options
+@with_options
 def reduce(
-    file: Model,
+    *,
     independent: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="A coordinate with independent velocity. Repeatable."),
     ] = None,
     at: At = None,
-    values: Values = None,
-    robot: RobotOption = None,
-    as_json: Json = False,
-    debug: Debug = False,
+    call: WithValues,
 ) -> None:
     """Print the equations of motion in independent velocities, without multipliers."""
     from liaison.cli.derive.forms import tidied
-    from liaison.cli.values import named_by, positions_of, read_request
+    from liaison.cli.values import named_by, positions_of
     from liaison.expr.reading.shared import to_text
     from liaison.verbs.derive import reduce as verb
 
-    mechanism = read_request(file, values, robot=robot).mechanism
+    mechanism = call.request().mechanism
     where = positions_of(mechanism, at)
     with named_by("--independent"):
         reduction = verb.reduce(mechanism, independent or (), at=where)
@@ -63,7 +51,7 @@ def reduce(
         "text": text,
     }
     head = f"{mechanism.name}: independent velocities {', '.join(reduction.independent)}."
-    printed(facts, f"{head} For each, inertia = force.\n{text}\n{SHORTER}", as_json)
+    call.answer(facts, f"{head} For each, inertia = force.\n{text}\n{SHORTER}")
 
 
 SHORTER = "`derive --parametrization minimal` prints them simplified where they are short."

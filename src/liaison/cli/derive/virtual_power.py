@@ -9,15 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from liaison.cli.options import (
-    Debug,
-    Json,
-    Model,
-    RobotOption,
-    Values,
-    printed,
-    with_robot_options,
-)
+from liaison.cli.options import WithValues, with_options
 from liaison.verbs.registry import command
 
 if TYPE_CHECKING:
@@ -27,9 +19,9 @@ if TYPE_CHECKING:
 
 
 @command
-@with_robot_options
+@with_options
 def virtual_power(
-    file: Model,
+    *,
     part: Annotated[
         list[str] | None, typer.Option("--body", help="A body of the part; all if none.")
     ] = None,
@@ -45,16 +37,13 @@ def virtual_power(
     velocity: Annotated[
         str | None, typer.Option(metavar="NAME", help="This velocity is 1, all others are 0.")
     ] = None,
-    values: Values = None,
-    robot: RobotOption = None,
-    as_json: Json = False,
-    debug: Debug = False,
+    call: WithValues,
 ) -> None:
     """What inertia, gravity, loads and joints give a part in a virtual motion: the sum is 0.
 
     Without a field the velocities are those of the motion itself.
     """
-    from liaison.cli.values import named_by, read_request, three
+    from liaison.cli.values import named_by, three
     from liaison.equations.formalisms import virtual_power as fields
     from liaison.equations.formalisms.newton_euler import newton_euler
     from liaison.equations.readable.readable import numbered_multipliers
@@ -78,7 +67,7 @@ def virtual_power(
         field = fields.rotation(turn, where or (0, 0, 0))
     elif velocity is not None:
         field = fields.compatible({velocity: 1})
-    mechanism = with_named_gravity(read_request(file, values, robot=robot).mechanism)
+    mechanism = with_named_gravity(call.request().mechanism)
     bodies = part or [x.name for x in mechanism.bodies[1:]]
     with collector_paused(), named_by("--body"):
         equations = newton_euler(span(mechanism, exact=True))
@@ -91,7 +80,7 @@ def virtual_power(
     lines += _legend(equations, "\n".join(lines))
     if slide is None and turn is None and set(bodies) == {x.name for x in mechanism.bodies[1:]}:
         lines.append(ALONG)
-    printed({"part": bodies, "powers": rows}, "\n".join(lines), as_json)
+    call.answer({"part": bodies, "powers": rows}, "\n".join(lines))
 
 
 ALONG = (

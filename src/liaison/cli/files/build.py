@@ -12,24 +12,15 @@ from typing import Annotated, Any
 
 import typer
 
-from liaison.cli.options import (
-    Debug,
-    Json,
-    Model,
-    RobotOption,
-    Values,
-    printed,
-    with_robot_options,
-    written,
-)
+from liaison.cli.options import Call, WithValues, with_options, written
 from liaison.errors import LiaisonError, NamingError
 from liaison.verbs.registry import command
 
 
 @command
-@with_robot_options
+@with_options
 def build(
-    file: Model,
+    *,
     out: Annotated[
         Path,
         typer.Option(metavar="DIR", help="Output folder, created if missing; NAME.fmu of an FMU."),
@@ -71,15 +62,12 @@ def build(
     corrections: Annotated[
         int, typer.Option(metavar="N", help="With --precision: corrections of closures in a step.")
     ] = 1,
-    values: Values = None,
-    robot: RobotOption = None,
-    as_json: Json = False,
-    debug: Debug = False,
+    call: WithValues,
 ) -> None:
     """Write the equations of motion as a C package without dependencies, as text for GPUs, with
     their time loop as a module that simulates in a browser, or as an FMU for other simulators.
     """
-    from liaison.cli.values import check_word, read_request
+    from liaison.cli.values import check_word
     from liaison.program.back_ends import BACK_ENDS
 
     check_word("--target", target, [*BACK_ENDS.targets, *FMUS])
@@ -90,24 +78,20 @@ def build(
         raise typer.BadParameter("it belongs to a step: --precision.", param_hint=name)
     if target in FMUS:
         _check_fmu(entry, shared, precision)
-        _build_fmu(
-            read_request(file, values, may_vary=True, robot=robot), out, target, named, as_json
-        )
+        _build_fmu(call, out, target, named)
     elif precision is not None:
         _check_step(target, entry, shared, precision)
         options = {"precision": precision, "libm": not no_libm, "iterations": corrections}
-        _build_step(read_request(file, values, robot=robot), out, options, as_json)
+        _build_step(call, out, options)
     elif BACK_ENDS.targets[target].simulates and not entry:
         _check_linked(target, shared)
-        _build_run(read_request(file, values, may_vary=True, robot=robot), out, named, as_json)
+        _build_run(call, out, named)
     else:
         _check_linked(target, shared)
         for name in named:
             raise typer.BadParameter("it is of a target that simulates: --target wasm, without "
                                      "--entry, fmu2 or fmu3.", param_hint=f"--{name}")  # fmt: skip
-        _build_code(
-            read_request(file, values, robot=robot).mechanism, out, target, entry, shared, as_json
-        )
+        _build_code(call, out, target, entry, shared)
 
 
 def _check_linked(target: str, shared: bool) -> None:
@@ -120,14 +104,13 @@ def _check_linked(target: str, shared: bool) -> None:
         raise typer.BadParameter(message, param_hint="--shared")
 
 
-def _build_code(
-    mechanism: Any, out: Path, target: str, entry: list[str] | None, shared: bool, as_json: bool
-) -> None:
+def _build_code(call: Call, out: Path, target: str, entry: list[str] | None, shared: bool) -> None:
     """Writes entries as code: C, portable C, PTX, …"""
     from liaison.model.contacts import left_out
     from liaison.program.back_ends import BACK_ENDS
     from liaison.verbs.derive import compile as verb
 
+    mechanism = call.request().mechanism
     chosen = BACK_ENDS.targets[target]
     program = _with_start(verb.compile(mechanism))
     for name in entry or ():
@@ -140,7 +123,7 @@ def _build_code(
     text = "\n".join(f"  {kind:8} {path}" for kind, path in files.items())
     text = f"{program.name}:\n{text}" + (f"\n{free} {ENTRY_NOTE}" if free else "")
     facts: dict[str, Any] = {"sizes": dict(program.sizes), "note": f"{free} {ENTRY_NOTE}".strip()}
-    printed((facts if free else {"sizes": facts["sizes"]}) | files, text, as_json)
+    call.answer((facts if free else {"sizes": facts["sizes"]}) | files, text)
 
 
 def _with_start(kernel: Any) -> Any:
@@ -164,36 +147,36 @@ def _check_fmu(entry: list[str] | None, shared: bool, precision: str | None) -> 
         raise typer.BadParameter("an FMU computes in double precision.", param_hint="--precision")
 
 
-def _build_run(request: Any, out: Path, options: dict[str, Any], as_json: bool) -> None:
+def _build_run(call: Call, out: Path, options: dict[str, Any]) -> None:
     """Writes a module that simulates, with the script that runs it."""
-    from liaison.cli.values import seconds
     from liaison.simulation.live.package import live_package
     from liaison.verbs.motion.live_module import live_module
 
-    name = request.mechanism.name
-    for time in ("until", "step"):
-        if time in options:
-            options[time] = seconds(f"--{time}", options[time])
+    request = call.request(may_vary=True)
+    name, options = request.mechanism.name, _in_seconds(options)
     module = live_module(request.mechanism, inputs=request.inputs or None, **options)
     files = written(**live_package(module, name, out))
     size = {"bytes": len(module), "compressed": len(gzip.compress(module, 9))}
     text = "\n".join(f"  {kind:8} {path}" for kind, path in files.items())
     text = f"{name}: {size['compressed'] / 1000:.1f} kB compressed\n{text}"
-    printed(size | files, text, as_json)
+    call.answer(size | files, text)
 
 
-def _build_fmu(
-    request: Any, out: Path, target: str, options: dict[str, Any], as_json: bool
-) -> None:
-    """Writes an FMU."""
+def _in_seconds(options: dict[str, Any]) -> dict[str, Any]:
+    """Options of a run with their times as numbers."""
     from liaison.cli.values import seconds
+
+    times = {x: seconds(f"--{x}", options[x]) for x in ("until", "step") if x in options}
+    return options | times
+
+
+def _build_fmu(call: Call, out: Path, target: str, options: dict[str, Any]) -> None:
+    """Writes an FMU."""
     from liaison.fmi.archive import identifier
     from liaison.verbs.derive.to_fmu import to_fmu
 
-    for time in ("until", "step"):
-        if time in options:
-            options[time] = seconds(f"--{time}", options[time])
-    mechanism = request.mechanism
+    request = call.request(may_vary=True)
+    mechanism, options = request.mechanism, _in_seconds(options)
     path = out if out.suffix == ".fmu" else out / f"{identifier(mechanism.name)}.fmu"
     done = to_fmu(mechanism, path, version=FMUS[target], inputs=request.inputs or None, **options)
     files = written(fmu=done.path)
@@ -201,7 +184,7 @@ def _build_fmu(
              "token": done.token, "files": dict(done.files)}  # fmt: skip
     rows = "\n".join(f"  {size:9} {name}" for name, size in done.files.items())
     text = f"{mechanism.name}: FMI {done.version}, {done.size / 1000:.1f} kB, {done.path}\n{rows}"
-    printed(facts | files, text, as_json)
+    call.answer(facts | files, text)
 
 
 FMUS = {"fmu2": "2.0", "fmu3": "3.0"}
@@ -224,13 +207,13 @@ def _check_step(target: str, entry: list[str] | None, shared: bool, precision: s
             raise typer.BadParameter(message, param_hint=name)
 
 
-def _build_step(request: Any, out: Path, options: dict[str, Any], as_json: bool) -> None:
+def _build_step(call: Call, out: Path, options: dict[str, Any]) -> None:
     """Writes a step for small machines; says what single precision costs."""
     from liaison.program.c.precision import check_precision, check_step, precision_error
     from liaison.program.c.small import small_package, step_parts
     from liaison.verbs.ready import ready_for
 
-    kernel, state = ready_for(request.mechanism, None, None, None)
+    kernel, state = ready_for(call.request().mechanism, None, None, None)
     parts = step_parts(kernel.program, options.pop("iterations"))
     check_step(parts, state)
     error = precision_error(parts, state) if options["precision"] == "single" else None
@@ -247,7 +230,7 @@ def _build_step(request: Any, out: Path, options: dict[str, Any], as_json: bool)
     facts: dict[str, Any] = {"operations": dict(package.operations)}
     if error is not None:
         facts |= {"error": error.position, "closure": error.closure, "steps": error.steps}
-    printed(facts | files, text, as_json)
+    call.answer(facts | files, text)
 
 
 ENTRY_NOTE = "The entry one_sided returns its gap, rates and rows."

@@ -10,17 +10,7 @@ from typing import Annotated
 
 import typer
 
-from liaison.cli.options import (
-    Debug,
-    Guesses,
-    Json,
-    Model,
-    RobotOption,
-    Starts,
-    Values,
-    printed,
-    with_robot_options,
-)
+from liaison.cli.options import WithStart, with_options
 from liaison.verbs.registry import command
 
 
@@ -35,18 +25,13 @@ def notes(facts: Mapping[str, list[str]]) -> str:
 
 
 @command
-@with_robot_options
+@with_options
 def check(
-    file: Model,
-    values: Values = None,
-    start: Starts = None,
-    guess: Guesses = None,
+    *,
+    call: WithStart,
     explain: Annotated[
         bool, typer.Option("--explain", help="Print what was deduced, and how the tree was chosen.")
     ] = False,
-    robot: RobotOption = None,
-    as_json: Json = False,
-    debug: Debug = False,
 ) -> None:
     """Say what a mechanism is: bodies, joints, loops, coordinates, parameters."""
     from liaison.cli.values import reader_options, request_of
@@ -55,8 +40,9 @@ def check(
     from liaison.formats.read import reading
     from liaison.verbs.analyse import check as verb
 
-    content = reading(file, **reader_options(file, robot or {}))
-    request = request_of(content.mechanism, values, start, guesses=guess)
+    file = call.file
+    content = reading(file, **reader_options(file, call.robot))
+    request = request_of(content.mechanism, call.values, call.start, guesses=call.guess)
     facts = verb.check(request.mechanism, request.start)
     extra = {"notes": list(content.notes)}
     if explain:
@@ -67,4 +53,4 @@ def check(
     for table in explained(facts) if explain else ():
         lines += ["", *table_text(table, len(table.rows))] if table.rows else []
     whole = facts.to_dict() | extra | {"diagnostics": facts.warnings(str(file))}
-    printed(whole, "\n".join(lines) + notes(extra), as_json)
+    call.answer(whole, "\n".join(lines) + notes(extra))

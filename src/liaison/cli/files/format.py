@@ -11,31 +11,21 @@ from typing import Annotated
 
 import typer
 
-from liaison.cli.options import (
-    Debug,
-    Json,
-    Model,
-    RobotOption,
-    printed,
-    with_robot_options,
-    written,
-)
+from liaison.cli.options import Call, with_options, written
 from liaison.verbs.registry import command
 
 
 @command
-@with_robot_options
+@with_options
 def format_(
-    file: Model,
+    *,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE.lsd", help="Write to this file.")
     ] = None,
     is_check: Annotated[
         bool, typer.Option("--check", help="Only check whether the file is canonical.")
     ] = False,
-    robot: RobotOption = None,
-    as_json: Json = False,
-    debug: Debug = False,
+    call: Call,
 ) -> None:
     """Print a mechanism as canonical LSD, which reads back as the same mechanism."""
     from liaison.cli.values import check_folders, reader_options
@@ -43,12 +33,13 @@ def format_(
     from liaison.formats.read import reading
 
     check_folders(out)
-    content = reading(file, **reader_options(file, robot or {}))
+    file = call.file
+    content = reading(file, **reader_options(file, call.robot))
     text = write_lsd(content.mechanism)
     if is_check:
         same = file.read_text(encoding="utf-8") == text
         verb = "is" if same else "is not"
-        printed({"file": str(file), "canonical": same}, f"{file} {verb} in canonical form", as_json)
+        call.answer({"file": str(file), "canonical": same}, f"{file} {verb} in canonical form")
         raise typer.Exit(0 if same else 1)
     if out:
         from liaison.simulation.record.files import write_file
@@ -57,4 +48,4 @@ def format_(
     for note in content.notes:
         print(f"note: {note}", file=sys.stderr)
     facts = {"text": text, "notes": list(content.notes)} | written(out=out)
-    printed(facts, f"{out}: written" if out else text.rstrip("\n"), as_json)
+    call.answer(facts, f"{out}: written" if out else text.rstrip("\n"))

@@ -6,30 +6,27 @@ Public names: assemble.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
 
 from liaison.cli.options import (
-    Debug,
+    Call,
     Guesses,
-    Json,
-    Model,
-    RobotOption,
-    Values,
     WithEvidence,
+    WithValues,
     help_of,
-    printed,
     with_evidence,
-    with_robot_options,
+    with_options,
 )
 from liaison.verbs.registry import command
 
 
 @command
-@with_robot_options
+@with_options
 def assemble(
-    file: Model,
+    *,
     at: Annotated[
         list[str] | None,
         typer.Option(
@@ -57,18 +54,15 @@ def assemble(
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of random numbers.")] = 0,
     evidence: WithEvidence = False,
-    values: Values = None,
-    robot: RobotOption = None,
-    as_json: Json = False,
-    debug: Debug = False,
+    call: WithValues,
 ) -> None:
     """Close the loops near the start, in all assembly modes, or with a body at a pose."""
-    from liaison.cli.values import limit_option, positions_of, read_request
+    from liaison.cli.values import limit_option, positions_of
     from liaison.verbs.freedoms import assembly_modes, inverse_kinematics
 
     _check_search(every_way, hand, {"--evidence": evidence, "--time-limit": time_limit})
     _check_near(every_way or hand is not None, guess)
-    mechanism = read_request(file, values, guesses=guess, robot=robot).mechanism
+    mechanism = replace(call, guess=guess).request().mechanism
     where = positions_of(mechanism, at)
     options: dict[str, Any] = {"at": where, "seed": seed} | limit_option(time_limit)
     pose = _pose(hand, position, rotation)
@@ -77,9 +71,9 @@ def assemble(
     elif every_way:
         modes = assembly_modes.assembly_modes(mechanism, **options)
     else:
-        _near_the_start(mechanism, where, as_json)
+        _near_the_start(mechanism, where, call)
         return
-    printed(modes.to_dict(), with_evidence(str(modes), modes.evidence, evidence), as_json)
+    call.answer(modes.to_dict(), with_evidence(str(modes), modes.evidence, evidence))
 
 
 def _check_search(every_way: bool, hand: str | None, options: dict[str, Any]) -> None:
@@ -100,7 +94,7 @@ def _check_near(is_search: bool, guess: list[str] | None) -> None:
         raise typer.BadParameter(message, param_hint="--guess")
 
 
-def _near_the_start(mechanism: Any, where: dict[str, Any], as_json: bool) -> None:
+def _near_the_start(mechanism: Any, where: dict[str, Any], call: Call) -> None:
     from liaison.tree import as_float, assembly, span
     from liaison.verbs.given import with_starts
 
@@ -111,7 +105,7 @@ def _near_the_start(mechanism: Any, where: dict[str, Any], as_json: bool) -> Non
     facts = {"name": mechanism.name, "coordinates": q, "residual": closed.residual,
              "moved": closed.moved, "attempts": closed.attempts}  # fmt: skip
     coordinates = ", ".join(f"{name} = {x:.9g}" for name, x in q.items())
-    printed(facts, f"{mechanism.name}: {coordinates}\n  gap {closed.residual:.1e}", as_json)
+    call.answer(facts, f"{mechanism.name}: {coordinates}\n  gap {closed.residual:.1e}")
 
 
 def _pose(hand: str | None, position: str | None, rotation: str | None) -> dict[str, Any]:

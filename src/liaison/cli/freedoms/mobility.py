@@ -11,24 +11,19 @@ import typer
 
 from liaison.cli.options import (
     At,
-    Debug,
-    Json,
-    Model,
-    RobotOption,
-    Values,
     WithEvidence,
+    WithValues,
     help_of,
-    printed,
     with_evidence,
-    with_robot_options,
+    with_options,
 )
 from liaison.verbs.registry import command
 
 
 @command
-@with_robot_options
+@with_options
 def mobility(
-    file: Model,
+    *,
     at: At = None,
     order: Annotated[int, typer.Option(min=1, help="Highest order of series in a proof.")] = 800,
     primes: Annotated[int, typer.Option(min=1, help="Number of primes that must agree.")] = 3,
@@ -37,18 +32,15 @@ def mobility(
         str | None, typer.Option(metavar="TIME", help=help_of("time_limit"))
     ] = None,
     evidence: WithEvidence = False,
-    values: Values = None,
-    robot: RobotOption = None,
-    as_json: Json = False,
-    debug: Debug = False,
+    call: WithValues,
 ) -> None:
     """Compute the degrees of freedom of a mechanism exactly, and state what is proved."""
-    from liaison.cli.values import limit_option, positions_of, read_request
+    from liaison.cli.values import limit_option, positions_of
     from liaison.verbs.freedoms import mobility as verb
 
-    mechanism = read_request(file, values, robot=robot).mechanism
+    mechanism = call.request().mechanism
     where = positions_of(mechanism, at)
     limit = limit_option(time_limit)
     result = verb.mobility(mechanism, at=where, order=order, primes=primes, seed=seed, **limit)
     text = with_evidence(str(result), result.evidence, evidence)
-    printed(result.to_dict(), text, as_json)
+    call.answer(result.to_dict(), text)

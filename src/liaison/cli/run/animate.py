@@ -12,30 +12,15 @@ from typing import Annotated, Any
 
 import typer
 
-from liaison.cli.options import (
-    Debug,
-    Guesses,
-    Json,
-    Model,
-    RobotOption,
-    RunOption,
-    Speed,
-    Starts,
-    Until,
-    Values,
-    printed,
-    with_robot_options,
-    with_run_options,
-)
+from liaison.cli.options import RunOption, Speed, Until, WithStart, with_options
 from liaison.errors import Interrupted
 from liaison.verbs.registry import command
 
 
 @command
-@with_robot_options
-@with_run_options
+@with_options
 def animate(
-    file: Model,
+    *,
     until: Until = "10",
     out: Annotated[
         Path | None, typer.Option(metavar="FILE.html", help="Write the page to this file.")
@@ -47,9 +32,7 @@ def animate(
     ] = False,
     open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
     run: RunOption = None,
-    values: Values = None,
-    start: Starts = None,
-    guess: Guesses = None,
+    call: WithStart,
     trace: Annotated[
         list[str] | None,
         typer.Option(metavar="BODY", help="Draw the path of a body or joint. Repeatable."),
@@ -58,14 +41,11 @@ def animate(
         bool, typer.Option("--forces", help="Draw the force of every joint on its successor.")
     ] = False,
     speed: Speed = 1.0,
-    robot: RobotOption = None,
-    as_json: Json = False,
-    debug: Debug = False,
 ) -> None:
     """Write a 3D page of the motion that opens from a file, or show it live."""
     from liaison.cli import running
     from liaison.cli.running import leave_if_suspect, noted, ran, run_options, series_of
-    from liaison.cli.values import check_folders, check_names, check_suffix, read_request
+    from liaison.cli.values import check_folders, check_names, check_suffix
     from liaison.verbs.motion import page, show
     from liaison.verbs.pictures import drawable
 
@@ -78,7 +58,7 @@ def animate(
     raw = dict(run or {})
     end, options = run_options(until, raw | {"every": raw.get("every") or f"({speed!r}/60) s"})
     options = replace(options, series=series_of(["reactions"] if forces else [], []))
-    request = read_request(file, values, start, robot, guesses=guess, may_vary=True)
+    request = call.request(may_vary=True)
     mechanism = request.mechanism
     check_names("--trace", "body or joint", trace or (), drawable(mechanism))
     look: dict[str, Any] = {"trace": tuple(trace or ()), "forces": forces, "speed": speed}
@@ -90,7 +70,7 @@ def animate(
                 page.page(early.trajectory, mechanism, out, **look)
         raise
     if out is None:
-        _serve(show.show(trajectory, mechanism, browser=open_page, **look), as_json)
+        _serve(show.show(trajectory, mechanism, browser=open_page, **look), call.as_json)
         return
     page.page(trajectory, mechanism, out, live=live_page, **look)
     if open_page:
@@ -99,7 +79,7 @@ def animate(
         webbrowser.open(out.resolve().as_uri())
     facts = {"status": trajectory.status, "instants": len(trajectory), "page": str(out)}
     facts["events"] = running.event_facts(trajectory)
-    printed(facts, f"{trajectory.name}: {trajectory.message}\n  page         {out}", as_json)
+    call.answer(facts, f"{trajectory.name}: {trajectory.message}\n  page         {out}")
     leave_if_suspect(trajectory)
 
 

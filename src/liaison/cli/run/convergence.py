@@ -10,44 +10,28 @@ from typing import Annotated
 
 import typer
 
-from liaison.cli.options import (
-    Debug,
-    Guesses,
-    Json,
-    Model,
-    RobotOption,
-    Starts,
-    Until,
-    Values,
-    printed,
-    with_robot_options,
-)
+from liaison.cli.options import Until, WithStart, with_options
 from liaison.verbs.registry import command
 
 
 @command
-@with_robot_options
+@with_options
 def convergence(
-    file: Model,
+    *,
     until: Until = "10",
     alphas: Annotated[
         str, typer.Option(metavar="A,B,…", help="Friction coefficients α, in SI units.")
     ] = "10,100,1000,1e4,1e5,1e6",
-    values: Values = None,
-    start: Starts = None,
-    guess: Guesses = None,
-    robot: RobotOption = None,
-    as_json: Json = False,
-    debug: Debug = False,
+    call: WithStart,
 ) -> None:
     """Replace unilateral relations by viscous friction; report the distance as it grows."""
-    from liaison.cli.values import read_request, seconds
+    from liaison.cli.values import seconds
     from liaison.verbs.motion import convergence as verb
 
-    request = read_request(file, values, start, guesses=guess, robot=robot)
+    request = call.request()
     end = seconds("--until", until)
     result = verb.convergence(request.mechanism, _listed(alphas), end, start=request.start)
-    printed(result.to_dict(), result.text, as_json)
+    call.answer(result.to_dict(), result.text)
 
 
 def _listed(alphas: str) -> list[float]:

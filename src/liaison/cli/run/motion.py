@@ -14,21 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, final
 
 import typer
 
-from liaison.cli.options import (
-    Debug,
-    Guesses,
-    Json,
-    Model,
-    RobotOption,
-    RunOption,
-    Starts,
-    Until,
-    Values,
-    printed,
-    with_robot_options,
-    with_run_options,
-    written,
-)
+from liaison.cli.options import RunOption, Until, WithStart, with_options, written
 from liaison.errors import Interrupted
 from liaison.verbs.registry import command
 
@@ -43,10 +29,9 @@ INSTANTS = 200
 
 
 @command
-@with_robot_options
-@with_run_options
+@with_options
 def motion(
-    file: Model,
+    *,
     until: Until = "10",
     joints: Annotated[
         list[str] | None,
@@ -65,24 +50,19 @@ def motion(
     ] = None,
     csv: Annotated[Path | None, typer.Option(metavar="FILE.csv", help="Save as CSV.")] = None,
     run: RunOption = None,
-    values: Values = None,
-    start: Starts = None,
-    guess: Guesses = None,
-    robot: RobotOption = None,
-    as_json: Json = False,
-    debug: Debug = False,
+    call: WithStart,
 ) -> None:
     """Print joint angles (with full turns), displacements and rates along a run, and attitudes."""
     from liaison.analyse.along.attitude_along import attitudes
     from liaison.cli.running import leave_if_suspect, noted, ran, run_options
-    from liaison.cli.values import check_folders, check_names, check_word, read_request
+    from liaison.cli.values import check_folders, check_names, check_word
 
     check_folders(csv)
     if attitude is not None:
         check_word("--attitude", attitude, attitudes())
     end, options = run_options(until, run)
     every = end / INSTANTS if options.every is None else options.every
-    request = read_request(file, values, start, guesses=guess, may_vary=True, robot=robot)
+    request = call.request(may_vary=True)
     mechanism = request.mechanism
     check_names("--joint", "joint", joints or (), [x.name for x in mechanism.joints])
     standing = [x.name for x in mechanism.bodies[1:]]
@@ -108,7 +88,7 @@ def motion(
         | _facts(columns)
         | written(csv=csv)
     )
-    printed(facts, _table(mechanism.name, moved, columns), as_json)
+    call.answer(facts, _table(mechanism.name, moved, columns))
     leave_if_suspect(moved)
 
 

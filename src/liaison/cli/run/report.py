@@ -10,29 +10,14 @@ from typing import Annotated
 
 import typer
 
-from liaison.cli.options import (
-    Debug,
-    Guesses,
-    Json,
-    Model,
-    RobotOption,
-    RunOption,
-    Starts,
-    Until,
-    Values,
-    printed,
-    with_robot_options,
-    with_run_options,
-    written,
-)
+from liaison.cli.options import RunOption, Until, WithStart, with_options, written
 from liaison.verbs.registry import command
 
 
 @command
-@with_robot_options
-@with_run_options
+@with_options
 def report(
-    file: Model,
+    *,
     out: Annotated[
         Path | None,
         typer.Option(metavar="FILE.html", help="Write here; beside FILE's name if not given."),
@@ -53,18 +38,13 @@ def report(
     title: Annotated[str, typer.Option(help="Title; the mechanism's name if not given.")] = "",
     author: Annotated[str, typer.Option(help="A line below the title.")] = "",
     run: RunOption = None,
-    values: Values = None,
-    start: Starts = None,
-    guess: Guesses = None,
-    robot: RobotOption = None,
-    as_json: Json = False,
-    debug: Debug = False,
+    call: WithStart,
 ) -> None:
     """Write a report on a mechanism: picture, joints, mobility, reactions, drives, equations."""
     from dataclasses import replace
 
     from liaison.cli.running import run_options
-    from liaison.cli.values import check_folders, check_names, check_suffix, read_request
+    from liaison.cli.values import check_folders, check_names, check_suffix
     from liaison.display.report.record import SECTIONS
     from liaison.simulation.record.files import write_file
     from liaison.verbs.motion import report as verb
@@ -77,7 +57,7 @@ def report(
     if pdf is not None:
         browser()
     end, options = run_options(until, run)
-    request = read_request(file, values, start, robot, guesses=guess, may_vary=True)
+    request = call.request(may_vary=True)
     page = verb.report(
         request.mechanism,
         until=end,
@@ -88,11 +68,11 @@ def report(
         options=replace(options, inputs=request.inputs),
     )
     html = page.html()
-    target = out or (None if as_json or pdf else Path(f"{file.stem}.report.html"))
+    target = out or (None if call.as_json or pdf else Path(f"{call.file.stem}.report.html"))
     if target is not None:
         write_file(target, html)
     if pdf is not None:
         to_pdf(html, pdf)
     files = written(html=target, pdf=pdf)
     lines = [page.title, *(f"  {kind:<12} {path}" for kind, path in files.items()), *page.problems]
-    printed(page.to_dict() | files, "\n".join(lines), as_json)
+    call.answer(page.to_dict() | files, "\n".join(lines))

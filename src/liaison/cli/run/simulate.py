@@ -12,22 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from liaison.cli.options import (
-    Debug,
-    Guesses,
-    Json,
-    Model,
-    RobotOption,
-    RunOption,
-    Starts,
-    Until,
-    Values,
-    help_of,
-    printed,
-    with_robot_options,
-    with_run_options,
-    written,
-)
+from liaison.cli.options import RunOption, Until, WithStart, help_of, with_options, written
 from liaison.errors import Interrupted, NamingError, SimulationError
 from liaison.verbs.registry import command
 
@@ -108,15 +93,12 @@ def _inside(run: Trajectory) -> dict[str, float]:
 
 
 @command
-@with_robot_options
-@with_run_options
+@with_options
 def simulate(
-    file: Model,
+    *,
     until: Until = "10",
     run: RunOption = None,
-    values: Values = None,
-    start: Starts = None,
-    guess: Guesses = None,
+    call: WithStart,
     out: Annotated[Path | None, typer.Option(metavar="FILE.nc", help="Save as netCDF.")] = None,
     csv: Annotated[Path | None, typer.Option(metavar="FILE.csv", help="Save as CSV.")] = None,
     plot: Annotated[Path | None, typer.Option(metavar="FILE.png", help="Save a plot.")] = None,
@@ -139,20 +121,17 @@ def simulate(
             "computer and in pages; c; numpy.",
         ),
     ] = "llvm",
-    robot: RobotOption = None,
-    as_json: Json = False,
-    debug: Debug = False,
 ) -> None:
     """Simulate a mechanism, and report the errors of its energy and its closures."""
     from liaison.cli.running import drawable, leave_if_suspect, ran, run_options, series_of
-    from liaison.cli.values import check_files, read_request
+    from liaison.cli.values import check_files
     from liaison.display import page_of
     from liaison.display.page import to_text
 
     check_files(out, csv, plot, label)
     end, options = run_options(until, run)
     options = drawable(plot, end, replace(options, series=series_of(series, label)))
-    request = read_request(file, values, start, robot, guesses=guess, may_vary=True)
+    request = call.request(may_vary=True)
     try:
         trajectory = ran(request, end, options, invariants=True, back_end=back_end)
     except (SimulationError, Interrupted) as early:
@@ -173,7 +152,7 @@ def simulate(
     files = written(results=out, csv=csv, plot=plot)
     shown = page_of(trajectory)
     text = to_text(replace(shown, facts=(*shown.facts, *files.items())))
-    printed(facts | files, text, as_json)
+    call.answer(facts | files, text)
     leave_if_suspect(trajectory)
 
 

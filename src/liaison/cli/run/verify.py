@@ -10,29 +10,16 @@ from typing import Annotated
 
 import typer
 
-from liaison.cli.options import (
-    Debug,
-    Guesses,
-    Json,
-    Model,
-    RobotOption,
-    RunOption,
-    Starts,
-    Values,
-    printed,
-    with_robot_options,
-    with_run_options,
-)
+from liaison.cli.options import RunOption, WithStart, with_options
 from liaison.verbs.registry import command
 
 UNTIL = "1 s"
 
 
 @command
-@with_robot_options
-@with_run_options
+@with_options
 def verify(
-    file: Model,
+    *,
     saved: Annotated[
         Path | None,
         typer.Option("--run", metavar="FILE.nc", exists=True, help="A saved run of the mechanism."),
@@ -44,22 +31,18 @@ def verify(
         str, typer.Option(metavar="BODY", help="Body whose moving origin moments are taken about.")
     ] = "ground",
     run: RunOption = None,
-    values: Values = None,
-    start: Starts = None,
-    guess: Guesses = None,
-    robot: RobotOption = None,
-    as_json: Json = False,
-    debug: Debug = False,
+    call: WithStart,
 ) -> None:
     """Check a run with the general theorems: momentum, moments, energies, power."""
     from liaison.cli.running import run_options
-    from liaison.cli.values import check_names, read_request
+    from liaison.cli.values import check_names
     from liaison.simulation.record.trajectory import load
     from liaison.verbs.analyse import verify as verb
 
-    request = read_request(file, values, start, guesses=guess, may_vary=True, robot=robot)
+    request = call.request(may_vary=True)
     check_names("--about", "body", (about,), [x.name for x in request.mechanism.bodies])
-    if saved is not None and (run or until != UNTIL or values or start or guess):
+    own = call.values or call.start or call.guess
+    if saved is not None and (run or until != UNTIL or own):
         message = (
             "options and values are for a run made now, and a saved one has its own; leave out "
             "--run FILE.nc, or them."
@@ -72,6 +55,6 @@ def verify(
         )
     else:
         result = verb.verify(request.mechanism, load(saved), about=about)
-    printed({"name": request.mechanism.name} | result.to_dict(), str(result), as_json)
+    call.answer({"name": request.mechanism.name} | result.to_dict(), str(result))
     if not result.holds:
         raise typer.Exit(1)

@@ -283,14 +283,9 @@ def noted(
 
 @loop
 def corner_places(
-    x: ptr,
-    radius: f64,
-    corner: i64,
-    field: Field,
-    fields: Fields,
-    ask: Question,
-    gathered: Gathered,
-) -> None:
+    x: ptr, radius: f64, corner: i64, field: Field, fields: Fields, ask: Question, gathered:
+    Gathered,
+) -> None:  # fmt: skip
     """The places of a corner, or of a ball about it."""
     above = height_above(x, field, fields, gathered)
     if above >= 0.0:

@@ -10,12 +10,9 @@ Source: docs/theory/one_sided.md (modal-1); docs/theory/closures.md (half-1).
 
 from __future__ import annotations
 
-from math import sqrt
-
 from liaison.program.loops.language import at, f64, flat, i64, loop, ptr
 from liaison.simulation.steps.sides_layout import Sides
 from liaison.solvers.linear.dense import (
-    NOISE,
     RANK_TOLERANCE,
     backward_solve,
     dot,
@@ -25,6 +22,7 @@ from liaison.solvers.linear.dense import (
     remove,
     scaled_rows,
     solve_rows,
+    unit_rows,
 )
 
 
@@ -99,19 +97,12 @@ def scaled_in_metric(sides: Sides, rows: i64, G: ptr, A: ptr, scale: ptr) -> Non
     if sides.is_swept == 0:
         scaled_rows(nv, rows, G, sides.L, A, scale)
         return
-    longest = 0.0
     for k in range(rows):
         row = at(A, k * nv)
         for i in range(nv):
             row[i] = G[k * nv + i]
         into_metric(sides, row)
-        scale[k] = sqrt(dot(nv, row, row))
-        longest = max(longest, scale[k])
-    for k in range(rows):
-        is_noise = 1 if scale[k] <= NOISE * longest else 0
-        scale[k] = 1.0 if is_noise == 1 else 1.0 / scale[k]
-        for i in range(nv):
-            A[k * nv + i] = 0.0 if is_noise == 1 else A[k * nv + i] * scale[k]
+    unit_rows(nv, rows, A, scale)
 
 
 @loop

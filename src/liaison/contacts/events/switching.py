@@ -15,7 +15,6 @@ from __future__ import annotations
 from math import sqrt
 
 from liaison.program.loops.language import at, f64, i64, loop, ptr
-from liaison.simulation.events.events import sign_of
 from liaison.simulation.events.log import (
     BEFORE,
     CLOSES,
@@ -35,6 +34,7 @@ from liaison.simulation.events.log import (
     note,
     rows_of_a_switch,
 )
+from liaison.simulation.events.windows import sign_of
 from liaison.simulation.steps.advance import advance
 from liaison.simulation.steps.layout import (
     BAD_GAP,

@@ -8,10 +8,7 @@ Groups of bodies that touch the same others: the order of least degree is kept b
 do not know of each other, so that those whose columns reach the same bodies come to lie side by
 side, also where a few blocks are then 0. Products of a group's blocks are long, and run on vectors.
 
-Factors of one block are here as well, for threads that take columns together.
-
-Public names: eliminate, order_panels, BLOCK, SIDE, factorize_block, invert_pivots, forward,
-backward.
+Public names: order_panels, least_degree, BLOCK.
 
 Source: GVL13 §3.2.10 (block LU), §11.1.9 (least degree); DAV06 §4.1, §4.8 (elimination
 tree, supernodes); docs/theory/contact_solvers.md.
@@ -20,13 +17,13 @@ tree, supernodes); docs/theory/contact_solvers.md.
 from __future__ import annotations
 
 from liaison.contacts.scene.layout import PAIRS_A_BLOCK, Contact, Panels, System
-from liaison.program.loops.language import i64, loop, ptr
+from liaison.program.loops.language import i64, loop
 from liaison.program.loops.records import Rows
 
 
 @loop
-def eliminate(count: i64, contact: Rows[Contact], s: System) -> i64:
-    """The order of an elimination, and where what fills in goes, into the system.
+def least_degree(count: i64, contact: Rows[Contact], s: System) -> i64:
+    """The order of an elimination and what each column reaches.
 
     Args:
         count: contacts.
@@ -36,20 +33,6 @@ def eliminate(count: i64, contact: Rows[Contact], s: System) -> i64:
     Returns:
         Blocks beside the diagonal; −1 if they are too many.
     """
-    total = least_degree(count, contact, s)
-    if total < 0:
-        return -1
-    for turn in range(s.bodies):
-        sort_column(turn, s)
-    if pairs(PAIRS_A_BLOCK * s.blocks, s) != 0:
-        return -1
-    between(count, contact, s)
-    return total
-
-
-@loop
-def least_degree(count: i64, contact: Rows[Contact], s: System) -> i64:
-    """The order of an elimination and what each column reaches; as `eliminate` returns."""
     blocks = s.blocks
     end = neighbors(count, contact, s)
     total = 0
@@ -156,101 +139,6 @@ def join(i: i64, j: i64, end: i64, room: i64, s: System) -> i64:
             pool[end] = other
             end += 1
     return end
-
-
-@loop
-def sort_column(turn: i64, s: System) -> None:
-    """The bodies of a column by their places."""
-    place = s.place
-    rows = s.below
-    for j in range(s.first[turn] + 1, s.first[turn + 1]):
-        body = rows[j]
-        p = j - 1
-        while p >= s.first[turn] and place[rows[p]] > place[body]:
-            rows[p + 1] = rows[p]
-            p -= 1
-        rows[p + 1] = body
-
-
-@loop
-def pairs(room: i64, s: System) -> i64:
-    """Which block each pair of blocks of a column changes; 1 if there is no room."""
-    rows = s.below
-    start = s.first
-    slot = s.slot
-    pair = 0
-    for turn in range(s.bodies):
-        for b in range(start[turn], start[turn + 1]):
-            own = s.place[rows[b]]
-            for j in range(start[own], start[own + 1]):
-                slot[rows[j]] = j
-            if pair + start[turn + 1] - b > room:
-                return 1
-            for a in range(b + 1, start[turn + 1]):
-                s.target[pair] = slot[rows[a]]
-                pair += 1
-    return 0
-
-
-@loop
-def between(count: i64, contact: Rows[Contact], s: System) -> None:
-    """The block of every two bodies that touch; −1 of a body and a plane."""
-    rows = s.below
-    for c in range(count):
-        one = contact[c].body[0]
-        other = contact[c].body[1]
-        s.between[c] = -1
-        if one >= 0:
-            if s.place[one] > s.place[other]:
-                one = contact[c].body[1]
-                other = contact[c].body[0]
-            turn = s.place[one]
-            for j in range(s.first[turn], s.first[turn + 1]):
-                if rows[j] == other:
-                    s.between[c] = j
-
-
-SIDE = 6
-
-
-@loop
-def factorize_block(a: ptr) -> i64:
-    """A block := its factors L U, L with ones on its diagonal; 1 where a pivot vanishes."""
-    for p in range(SIDE):
-        pivot = a[7 * p]
-        if not (abs(pivot) > 1e-300):
-            return 1
-        for i in range(p + 1, SIDE):
-            t = a[6 * i + p] / pivot
-            a[6 * i + p] = t
-            for j in range(p + 1, SIDE):
-                a[6 * i + j] -= t * a[6 * p + j]
-    return 0
-
-
-@loop
-def invert_pivots(pivot: ptr, inverse: ptr) -> None:
-    """One over each pivot of a block."""
-    for p in range(SIDE):
-        inverse[p] = 1.0 / pivot[7 * p]
-
-
-@loop
-def forward(pivot: ptr, x: ptr) -> None:
-    """x := L⁻¹ x of one body."""
-    for i in range(1, SIDE):
-        for p in range(i):
-            x[i] -= pivot[6 * i + p] * x[p]
-
-
-@loop
-def backward(pivot: ptr, x: ptr) -> None:
-    """x := U⁻¹ x of one body."""
-    for back in range(SIDE):
-        i = SIDE - 1 - back
-        for p in range(i + 1, SIDE):
-            x[i] -= pivot[6 * i + p] * x[p]
-        x[i] = x[i] / pivot[7 * i]
 
 
 EMPTY, SMALL = 0.15, 4

@@ -49,7 +49,7 @@ from liaison.program.loops.records import Record, inline
 from liaison.solvers.cones.table import shrink
 
 from .block_factors import order_panels
-from .panels import add_row, add_weighted, factorize_panels, solve_panels, weighted
+from .panels import add_weighted, factorize_panels, solve_panels, weighted
 from .sweeps import swept
 
 TINY = 1e-300
@@ -395,46 +395,6 @@ def inertia(i: i64, times: f64, block: ptr, island: Island) -> None:
         six.M[j, j] = times * island.body[i].mass
 
 
-@loop
-def add_contact(c: i64, system: System, island: Island) -> None:
-    """Dᵀ G D of one contact: two blocks of the diagonal, and two between its bodies."""
-    contact = island.contact[c]
-    q = island.cone[c]
-    one = contact.body[0]
-    other = contact.body[1]
-    add_product(contact, 3, 3, q, system.diagonal[other])
-    if one >= 0:
-        add_product(contact, 0, 0, q, system.diagonal[one])
-        lower = system.lower[system.between[c]]
-        upper = system.upper[system.between[c]]
-        if system.place[one] < system.place[other]:
-            add_product(contact, 3, 0, q, lower)
-            add_product(contact, 0, 3, q, upper)
-        else:
-            add_product(contact, 0, 3, q, lower)
-            add_product(contact, 3, 0, q, upper)
-
-
-@loop
-def add_product(contact: Contact, left: i64, right: i64, q: ConePair, out: ptr) -> None:
-    """out += Lᵀ G R of three rows each of the contact, which begin at `left` and at `right`."""
-    g = q.g
-    rows = contact.rows
-    x = rows[right]
-    y = rows[right + 1]
-    t = rows[right + 2]
-    GR = q.product
-    a = GR[0]
-    b = GR[1]
-    c = GR[2]
-    for j in range(6):
-        a[j] = g[0, 0] * x[j]
-        b[j] = g[1, 0] * x[j] + g[1, 1] * y[j] + g[1, 2] * t[j]
-        c[j] = g[2, 0] * x[j] + g[2, 1] * y[j] + g[2, 2] * t[j]
-    for i in range(6):
-        add_row(rows[left, i], a, rows[left + 1, i], b, rows[left + 2, i], c, out[6 * i :])
-
-
 PART = 0.95
 """Of the way to the first bound that a turn goes."""
 
@@ -588,13 +548,20 @@ def enter(mu: f64, tolerance: f64, begin: f64, way: i64, island: Island) -> None
         q = island.cone[c]
         for r in range(3):
             q.rate[r] = rate(island.contact[c], r, island)
-        q.is_strict = 1 if way > 0 or q.mu > STRICT else 0
-        is_soft = 1.0 if way > 0 or q.mu > WEDGE else 0.0
-        q.soft = is_soft * SOFT * tolerance * island.contact[c].normal
-        q.w = max(q.rate[0] + q.soft * island.contact[c].force[0], little)
-        if q.mu > 0.0:
-            slip = sqrt(q.rate[1] * q.rate[1] + q.rate[2] * q.rate[2])
-            q.slack = 1.1 * slip + 0.5 * little / q.mu
+        enter_pair(tolerance, little, way, island.contact[c], q)
+
+
+@loop
+def enter_pair(tolerance: f64, little: f64, way: i64, contact: Contact, q: ConePair) -> None:
+    """ε, w and λ of a contact whose impulse and rates are known."""
+    q.is_strict = 1 if way > 0 or q.mu > STRICT else 0
+    is_soft = 1.0 if way > 0 or q.mu > WEDGE else 0.0
+    q.soft = is_soft * SOFT * tolerance * contact.normal
+    q.w = max(q.rate[0] + q.soft * contact.force[0], little)
+    q.slack = 0.0
+    if q.mu > 0.0:
+        slip = sqrt(q.rate[1] * q.rate[1] + q.rate[2] * q.rate[2])
+        q.slack = 1.1 * slip + 0.5 * little / q.mu
 
 
 @loop
@@ -623,25 +590,30 @@ def turn_inside(damping: f64, island: Island) -> f64:
             break
         used = max(DAMPING * used, 1.0)
     for c in range(island.contacts):
-        q = island.cone[c]
-        for r in range(3):
-            island.contact[c].force[r] += far * q.df[r]
-        # rates by what they change: of what sticks they are far below the rounding of v
-        q.rate[0] += far * (q.dw + q.lag - q.soft * q.df[0])
-        q.rate[1] += far * q.dz[1]
-        q.rate[2] += far * q.dz[2]
-        q.w += far * q.dw
-        q.slack += far * q.dz[0]
-        if q.mu > 0.0 and q.is_strict == 0:
-            # nothing else hangs on λ: where it would leave its cone it is set anew
-            slip = sqrt(q.rate[1] * q.rate[1] + q.rate[2] * q.rate[2])
-            least = LEAST * now / (q.mu * island.contact[c].force[0])
-            q.slack = max(q.slack, slip + least)
+        go_inside(far, now, island.contact[c], island.cone[c])
     for i in range(island.bodies):
         v = island.inner[i].floats
         for j in range(6):
             v[j] += far * island.change[i].floats[j]
     return used / DAMPING if used > 1.0 else 0.0
+
+
+@loop
+def go_inside(far: f64, now: f64, contact: Contact, q: ConePair) -> None:
+    """One contact so far along its changes."""
+    for r in range(3):
+        contact.force[r] += far * q.df[r]
+    # rates by what they change: of what sticks they are far below the rounding of v
+    q.rate[0] += far * (q.dw + q.lag - q.soft * q.df[0])
+    q.rate[1] += far * q.dz[1]
+    q.rate[2] += far * q.dz[2]
+    q.w += far * q.dw
+    q.slack += far * q.dz[0]
+    if q.mu > 0.0 and q.is_strict == 0:
+        # nothing else hangs on λ: where it would leave its cone it is set anew
+        slip = sqrt(q.rate[1] * q.rate[1] + q.rate[2] * q.rate[2])
+        least = LEAST * now / (q.mu * contact.force[0])
+        q.slack = max(q.slack, slip + least)
 
 
 @loop

@@ -8,7 +8,8 @@ eight numbers. What one pair of panels does to a block is one long product,
 with x from L and y from U where a block of U changes, and from U and L where one of Lᵀ does. Terms
 are subtracted one after the other, so that vectors of any length give the same bits.
 
-Public names: factorize_panels, solve_panels, weighted, add_weighted, add_row.
+Public names: factorize_panels, solve_panels, weighted, add_weighted, add_row, put_six,
+SIDE.
 
 Source: GVL13 §3.2.10 (block LU); DAV06 §4.8 (supernodes); docs/theory/contact_solvers.md.
 """
@@ -246,6 +247,17 @@ def forward(k: i64, p: Panels) -> None:
 
 
 @loop
+def put_six(a: f64, b: f64, c: f64, d: f64, e: f64, f: f64, out: ptr) -> None:
+    """Six numbers into their places, after all that is read from there."""
+    out[0] = a
+    out[1] = b
+    out[2] = c
+    out[3] = d
+    out[4] = e
+    out[5] = f
+
+
+@loop
 def minus_columns(panel: ptr, x: ptr, out: ptr, wide: i64) -> None:
     """out −= Pᵀ x, x of so many bodies."""
     a = out[0]
@@ -264,12 +276,7 @@ def minus_columns(panel: ptr, x: ptr, out: ptr, wide: i64) -> None:
             d -= row[3] * t
             e -= row[4] * t
             f -= row[5] * t
-    out[0] = a
-    out[1] = b
-    out[2] = c
-    out[3] = d
-    out[4] = e
-    out[5] = f
+    put_six(a, b, c, d, e, f, out)
 
 
 @loop
@@ -355,9 +362,4 @@ def add_row(x: f64, a: ptr, y: f64, b: ptr, t: f64, c: ptr, out: ptr) -> None:
     p = out[3] + (x * a[3] + y * b[3] + t * c[3])
     q = out[4] + (x * a[4] + y * b[4] + t * c[4])
     r = out[5] + (x * a[5] + y * b[5] + t * c[5])
-    out[0] = k
-    out[1] = m
-    out[2] = n
-    out[3] = p
-    out[4] = q
-    out[5] = r
+    put_six(k, m, n, p, q, r, out)

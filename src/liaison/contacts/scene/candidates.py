@@ -145,16 +145,9 @@ def sweep_and_prune(
 
 @loop
 def swept_range(
-    begin: i64,
-    end: i64,
-    wide: i64,
-    boxes: Rows[Extent],
-    order: iptr,
-    capacity: i64,
-    pairs: Rows[Pair],
-    sorted: ptr,
-    ask: ptr,
-) -> i64:
+    begin: i64, end: i64, wide: i64, boxes: Rows[Extent], order: iptr, capacity: i64, pairs:
+    Rows[Pair], sorted: ptr, ask: ptr,
+) -> i64:  # fmt: skip
     """Pairs whose left box has a place from `begin` on, before `end`; how many, −1: too many."""
     number = 0
     for i in range(begin, end):

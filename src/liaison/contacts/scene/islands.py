@@ -16,7 +16,7 @@ from liaison.program.loops.language import at, f64, i64, loop, ptr
 
 from .bodies import copy_twists
 from .layout import FEW, Contact, Crew, Island, System, World
-from .rates import LEAST, rate_at, residual_of
+from .rates import LEAST, rate_at, residual_of, strongest_impulse
 from .turning import solve_turning
 
 STEP, PLACES = 0, 1
@@ -62,7 +62,7 @@ def solve_islands(kind: i64, scratch: ptr, world: World) -> None:
     widest = 0.0
     if kind == STEP:
         widest = widest_approach(world) * float(max(world.contacts, LEAST))
-        floor = LIKELY * min(guessed_strongest(world), widest)
+        floor = LIKELY * min(strongest_impulse(world), widest)
     for w in range(workers):
         begin_islands(
             Island(at(scratch, world.islands_at + w * world.island_words)), floor, widest, world
@@ -143,15 +143,6 @@ def solve_share(me: i64, kind: i64, scratch: ptr, world: World) -> None:
     for k in range(world.islands):
         if world.worker[k] == me and world.missed_by[k] > island.above:
             solve_island(k, kind, island, world)
-
-
-@loop
-def guessed_strongest(world: World) -> f64:
-    """The strongest of the impulses that are guessed, as a velocity."""
-    strongest = 0.0
-    for c in range(world.contacts):
-        strongest = max(strongest, world.contact[c].force[0] * world.contact[c].normal)
-    return strongest
 
 
 @loop

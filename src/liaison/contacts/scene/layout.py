@@ -3,16 +3,11 @@
 Bodies, colliders, candidates, contacts and followed pairs are records in arrays of it; the sparse
 system of the interior method is a block inside it, `System`.
 
-Public names: the records below; the kinds of pairs; SceneSizes, new_world, scene_scratch,
-block_room, panel_sizes, fill.
+Public names: the records below; the kinds of pairs; fill. `world.py` has their sizes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import lru_cache
-from math import sqrt
 from typing import Any, TypeAlias, TypeVar, final
 
 import numpy as np
@@ -20,12 +15,10 @@ from numpy.typing import NDArray
 
 from liaison.contacts.convex.field_layout import Gathered
 from liaison.contacts.convex.layout import Question
-from liaison.contacts.impulses.path_layout import Path, path_sizes
-from liaison.numeric import Array
 from liaison.program.loops.language import f64, i64, iptr, kernel, ptr
 from liaison.program.loops.records import Part, Record, Rows, inline, rows, size, sized
 from liaison.program.pairs import PAIR_ROWS
-from liaison.solvers.cones.table import Cone, Limit, cone_area
+from liaison.solvers.cones.table import Cone, Limit
 
 R = TypeVar("R", bound=Record)
 Words: TypeAlias = NDArray[Any]
@@ -589,107 +582,6 @@ class PairEntries(Record):
 KINDS = 6
 BALL_BALL, BALL_PLANE, BALL_BOX, POINT_FACE, EDGE_EDGE, FACE_POINT = range(KINDS)
 """Kinds of pairs, in the order of their entries."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class SceneSizes:
-    """What the arrays of a scene are sized by."""
-
-    bodies: int
-    balls: int
-    boxes: int
-    colliders: int
-    planes: int
-    capacity: int
-    classes: int
-    laws: int
-    forms: int = 0  # words of the corners and faces of hulls
-    terrains: int = 0
-    terrain: int = 0  # words of the heights
-
-
-def block_room(n: int) -> int:
-    """Blocks beside the diagonal that there is room for: a pile of n bodies fills in far fewer.
-
-    None beyond `MANY_BODIES`, whose factors would take longer than sweeps.
-    """
-    if n > MANY_BODIES:
-        return 1
-    return min(n * (n - 1) // 2, int(n * (8 + 3 * sqrt(n)))) + 1
-
-
-def new_world(s: SceneSizes, room: Callable[[int], Words] | None = None) -> World:
-    """A block of these sizes, all else zero.
-
-    Args:
-        s: sizes.
-        room: gives zeros for so many words in which it lies; its own if not given.
-    """
-    lengths = {"forms": s.forms, "terrain": s.terrain}
-    sizes = {
-        "bodies": s.bodies, "balls": s.balls, "boxes": s.boxes, "colliders": s.colliders,
-        "planes": s.planes, "capacity": s.capacity, "classes": s.classes, "laws": s.laws,
-        "table": 1 << (4 * s.capacity - 1).bit_length(), "hulls": int(s.forms > 0),
-        "terrains": s.terrains,
-    }  # fmt: skip
-    place = None if room is None else room(World.words_for(lengths, **sizes))
-    world = World.new(lengths, place, **sizes)
-    world.crew_at, world.islands_at = RESERVED, RESERVED + Crew.header
-    world.island_words = _island_words(s.bodies, s.capacity, panels=True)
-    return world
-
-
-def scene_scratch(bodies: int, capacity: int, threads: int, *, panels: bool = False) -> Array:
-    """The workspace of the steps of a scene: a crew, and a block for islands for each thread.
-
-    Args:
-        bodies: how many.
-        capacity: contacts that there is room for.
-        threads: how many.
-        panels: matrices are factorized in panels, as on a processor, or block by block.
-    """
-    words = _island_words(bodies, capacity, panels)
-    scratch = np.zeros(RESERVED + Crew.header + threads * words)
-    Crew(scratch[RESERVED:]).workers = threads
-    lengths, counts, system = _island_sizes(bodies, capacity, panels)
-    for k in range(threads):
-        begin = RESERVED + Crew.header + k * words
-        block = Island.new(lengths, scratch[begin:], **counts)
-        System.new({}, block.system, **system)
-        if panels:
-            place = Panels.new({}, block.panels, **panel_sizes(bodies, capacity))
-            place.shift = -(place.upper.ctypes.data // 8) % 8
-            Path.new({}, block.path, **path_sizes(bodies, capacity, MANY_BODIES))
-    return scratch
-
-
-def panel_sizes(bodies: int, capacity: int) -> dict[str, int]:
-    """Counts of the panels of so many bodies."""
-    blocks = min(bodies * bodies, int(bodies * (8 + 3 * sqrt(bodies)))) + 1
-    return {
-        "most": bodies, "contacts": capacity, "blocks": 1 if bodies > MANY_BODIES else blocks
-    }  # fmt: skip
-
-
-@lru_cache(maxsize=8)
-def _island_words(bodies: int, capacity: int, panels: bool = False) -> int:
-    """Words of the block in which an island of a scene is solved."""
-    lengths, counts, _ = _island_sizes(bodies, capacity, panels)
-    return Island.words_for(lengths, **counts)
-
-
-@lru_cache(maxsize=8)
-def _island_sizes(bodies: int, capacity: int, panels: bool) -> tuple[dict[str, int], ...]:
-    """Lengths and counts of the block of an island, and counts of its system."""
-    blocks = block_room(bodies)
-    system = {"most": bodies, "contacts": capacity, "blocks": blocks, "matrix": int(not panels)}
-    words = System.words_for({}, **system)
-    own = Panels.words_for({}, **panel_sizes(bodies, capacity)) if panels else 0
-    path = Path.words_for({}, **path_sizes(bodies, capacity, MANY_BODIES)) if panels else 0
-    lengths = {"system": words, "cones": cone_area(3 * FEW, 2 * FEW), "panels": own, "path": path}
-    crowd = capacity if panels else 0
-    return lengths, {"most": bodies, "room": capacity, "few": FEW, "crowd": crowd}, system
 
 
 def fill(table: Rows[R], record: type[R], **columns: Any) -> None:

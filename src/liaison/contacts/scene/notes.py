@@ -20,7 +20,7 @@ from liaison.simulation.events.log import CLOSES, IMPACTS, OPENS, RESTS, SLIPS, 
 from liaison.simulation.steps.layout import Run
 
 from .layout import Contact, Live, World
-from .rates import rate_at
+from .rates import rate_at, strongest_impulse
 from .turning import turning
 
 CODES = 16
@@ -46,7 +46,7 @@ WIDE = 1048576  # more than bodies and planes together
 @loop
 def note_contacts(run: Run, world: World, event_log: ptr) -> None:
     """Events of a step whose impulses are known, velocities being still those before it."""
-    noise = NOISE * max(world.residual, world.tolerance) * strongest(world) + 1e-12
+    noise = NOISE * max(world.residual, world.tolerance) * strongest_impulse(world) + 1e-12
     begin_pairs(world)
     for c in range(world.contacts):
         gather(world.contact[c], world)
@@ -73,15 +73,6 @@ def copy_pair(one: Live, other: Live) -> None:
     """Another place for a pair that is followed."""
     for j in range(Live.header):
         other.ints[j] = one.ints[j]
-
-
-@loop
-def strongest(world: World) -> f64:
-    """The strongest impulse, as the velocity it makes."""
-    largest = 0.0
-    for c in range(world.contacts):
-        largest = max(largest, world.contact[c].force[0] * world.contact[c].normal)
-    return largest
 
 
 @loop

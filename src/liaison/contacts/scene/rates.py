@@ -1,6 +1,7 @@
 """Rates of contacts with impulses, and what impulses still miss.
 
-Public names: start_from, change_velocities, rate, rate_at, residual_of, note_scale.
+Public names: start_from, change_velocities, rate, rate_at, residual_of, note_scale,
+strongest_impulse.
 
 Source: docs/theory/contact_solvers.md.
 """
@@ -11,7 +12,7 @@ from liaison.program.loops.language import f64, i64, loop
 from liaison.program.loops.records import Rows
 from liaison.solvers.cones.table import shrink
 
-from .layout import Contact, Island, Twist
+from .layout import Contact, Island, Twist, World
 
 SOLVED, ROUNDED = 1e-12, 4e-15
 """Residual up to which rounding is not asked for, and rounding of a rate beside its terms."""
@@ -132,3 +133,12 @@ def fastest(island: Island) -> f64:
                         total += abs(row[i] * v[i])
             most = max(most, total)
     return float(most)
+
+
+@loop
+def strongest_impulse(world: World) -> f64:
+    """The strongest impulse, as the velocity it makes."""
+    largest = 0.0
+    for c in range(world.contacts):
+        largest = max(largest, world.contact[c].force[0] * world.contact[c].normal)
+    return largest

@@ -23,8 +23,6 @@ from .layout import World
 from .notes import CLOSED, CODES, SLIDE, STICK, WIDE
 from .parts import Bodies, SceneModel
 
-COUNTED = ("steps", "sweeps", "turns", "contacts", "missed", "limited")
-
 GROUPS = ("sliding", "rolling", "pivoting")
 RUBBING = {STICK: "sticks", SLIDE: "slips"}
 

@@ -53,13 +53,9 @@ def gap_of(e: Entries, candidate: Candidate, poses: Rows[Pose], world: World) ->
 
 @loop
 def evaluate_pair(
-    number: i64,
-    pairs: PairEntries,
-    candidate: Candidate,
-    poses: Rows[Pose],
-    out: ptr,
-    world: World,
-) -> None:
+    number: i64, pairs: PairEntries, candidate: Candidate, poses: Rows[Pose], out: ptr, world:
+    World,
+) -> None:  # fmt: skip
     """An entry of the kernel at a candidate: gap and rows, or from `KINDS` on the gap alone."""
     entry = entry_at(pairs.ints, number)
     pose = poses[world.collider[candidate.second].body].floats

@@ -15,8 +15,8 @@ from __future__ import annotations
 from liaison.program.loops.language import at, i64, loop, ptr
 from liaison.simulation.steps.layout import GOOD, Entries, Run
 
-from .loads import begin_loads, is_unsettled, relinearize
-from .moreau import TURNS, forces_at_mean, terms_midway
+from .loads import TURNS, begin_loads, is_unsettled, relinearize
+from .moreau import forces_at_mean, terms_midway
 from .rows import forget_rows
 from .small import (
     ELSEWHERE,

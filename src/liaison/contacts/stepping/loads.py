@@ -22,7 +22,8 @@ slopes are taken anew at the point of the way d from Δ_k to Δ at which
 changes its sign, the least of what is convex where efforts fall with what they act along. So no
 motor gives more than its limit.
 
-Public names: begin_loads, add_loads, put_loads, is_unsettled, relinearize, spend.
+Public names: begin_loads, add_loads, put_loads, is_unsettled, relinearize,
+bent_again, spend, TURNS.
 
 Source: docs/theory/time_stepping.md; HW2 §IV.3 (A-stability, Padé).
 """
@@ -41,6 +42,9 @@ LIGHTER = 4.0
 
 NARROWED = 40
 """Evaluations along a way at most."""
+
+TURNS = 12
+"""Times that impulses are found once more while laws of loads bend: two or three are enough."""
 
 
 @loop
@@ -269,3 +273,16 @@ def least_along(level: f64, steep: f64, e: Entries, run: Run, scratch: ptr) -> f
         if high - low <= NARROW or here == 0.0:
             break
     return part
+
+
+@loop
+def bent_again(turn: i64, after: ptr, e: Entries, run: Run, scratch: ptr) -> i64:
+    """1: laws of loads are linear elsewhere from now on; 0: they stay; −1: impulses stay, too."""
+    is_bent = 0
+    if run.nf > 0:
+        is_bent = is_unsettled(after, e, run, scratch)
+    if is_bent == 0 and (turn > 0 or run.rows_chosen == 0):
+        return -1
+    if is_bent == 1:
+        relinearize(1 if turn == TURNS - 1 else 0, after, e, run, scratch)
+    return is_bent

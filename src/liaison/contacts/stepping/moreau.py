@@ -48,7 +48,7 @@ from liaison.solvers.cones.near import solve_cones_again, solve_cones_near
 from liaison.solvers.linear.dense import RANK_TOLERANCE, dot, largest_in
 from liaison.solvers.linear.lemke import SOLVED, polyhedral_missed, solve_polyhedral
 
-from .loads import add_loads, begin_loads, is_unsettled, put_loads, relinearize
+from .loads import TURNS, add_loads, begin_loads, bent_again, put_loads
 from .modes import SLOW, least_hit, still
 from .rows import (
     adopt,
@@ -400,9 +400,6 @@ together."""
 BESIDE, REDUNDANT = 10.0, 1e-3
 """How much of a row may seem independent where closures are off by 1; and in any case."""
 
-TURNS = 12
-"""Times that impulses are found once more while laws of loads bend: two or three are enough."""
-
 AGAIN = 5
 """Times that gaps found to close under the impulses of others join the problem."""
 
@@ -453,13 +450,9 @@ def settle(e: Entries, run: Run, scratch: ptr) -> i64:
     """
     after = at(run.y, run.nv)
     for turn in range(TURNS):
-        is_bent = 0
-        if run.nf > 0:
-            is_bent = is_unsettled(after, e, run, scratch)
-        if is_bent == 0 and (turn > 0 or run.rows_chosen == 0):
+        is_bent = bent_again(turn, after, e, run, scratch)
+        if is_bent < 0:
             break
-        if is_bent == 1:
-            relinearize(1 if turn == TURNS - 1 else 0, after, e, run, scratch)
         forces_at_mean(e, after, run, scratch)
         if is_bent == 1 and into_metric(run) != GOOD:
             return SINGULAR_MASS

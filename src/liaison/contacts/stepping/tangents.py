@@ -26,7 +26,7 @@ from liaison.program.loops.language import at, f64, flat, i64, kernel, loop, ptr
 from liaison.program.loops.records import Part, Record, Rows, rows, sized, words_of
 from liaison.simulation.steps.layout import Law, Run
 from liaison.simulation.steps.sides_layout import FRICTION, GAP, OPEN, STICK, STRIBECK
-from liaison.solvers.linear.dense import dot, forward_solve
+from liaison.solvers.linear.dense import dot, forward_solve, swap
 
 from .modes import still
 from .moreau import is_loaded
@@ -478,20 +478,10 @@ def factor(m: i64, J: ptr, order: ptr) -> None:
 @loop
 def exchange(m: i64, k: i64, row: i64, column: i64, J: ptr, order: ptr) -> None:
     """Brings a pivot to its place."""
-    for j in range(m):
-        saved = J[k * m + j]
-        J[k * m + j] = J[row * m + j]
-        J[row * m + j] = saved
-    for i in range(m):
-        saved = J[i * m + k]
-        J[i * m + k] = J[i * m + column]
-        J[i * m + column] = saved
-    saved = order[k]
-    order[k] = order[row]
-    order[row] = saved
-    saved = order[m + k]
-    order[m + k] = order[m + column]
-    order[m + column] = saved
+    swap(m, 1, at(J, k * m), at(J, row * m))
+    swap(m, m, at(J, k), at(J, column))
+    swap(1, 1, at(order, k), at(order, row))
+    swap(1, 1, at(order, m + k), at(order, m + column))
 
 
 @loop

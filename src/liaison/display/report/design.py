@@ -12,7 +12,7 @@ from typing import Any
 from liaison.display import page_of
 from liaison.display.page import Page, Table, listed, number, plural
 from liaison.equations.readable.readable import Readable
-from liaison.freedoms.mobility import Mobility
+from liaison.freedoms.degrees import Mobility
 from liaison.model.mechanism import Mechanism
 from liaison.model.records import Joint
 from liaison.model.values import floats

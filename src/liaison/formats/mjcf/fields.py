@@ -183,10 +183,6 @@ MOVING: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 """Element -> its attributes that change the motion and are not read, with values that do not."""
 
 
-CHECKED = ("mujoco", "compiler", "option", "flag", "pair", "exclude", "key", "model")
-"""Elements whose attributes are checked with them; those of others where they are read."""
-
-
 @final
 class Fields:
     """Checks elements and attributes while they are read; what is not used is counted."""

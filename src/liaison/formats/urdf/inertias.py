@@ -12,8 +12,7 @@ as held.
 A joint that mimics another, q = ratio · q_other + offset, starts where that puts it. Posed itself,
 it puts the joint that it follows there: q_other = (q − offset) / ratio.
 
-Public names: posed, check_no_circle, led, Placing, placing_of, with_followers, joint_inertias,
-moved.
+Public names: posed, couplings_in, led, Placing, placing_of, with_followers, joint_inertias, moved.
 """
 
 from __future__ import annotations
@@ -30,6 +29,8 @@ import liaison.model as model
 from liaison.errors import ModelError, NamingError
 from liaison.formats.quantities import number_of
 from liaison.model.values import floats
+
+from .xml import Element, number_in
 
 SINGULAR = 1e-12
 """Of M with a diagonal of ones: eigenvalues below it are taken as 0."""
@@ -91,7 +92,61 @@ def _check_single(word: str, joints: Iterable[model.Joint]) -> None:
         )
 
 
-def check_no_circle(couplings: Iterable[model.Coupling]) -> None:
+def couplings_in(
+    elements: Mapping[str, Element],
+    joints: Iterable[model.Joint],
+    *,
+    strict: bool,
+    notes: list[str],
+) -> list[model.Coupling]:
+    """<mimic> of joints: coordinate = multiplier · other + offset.
+
+    Args:
+        elements: of the joints, by name.
+        joints: of the robot.
+        strict: rejects a joint that mimics one that is not there; it is noted otherwise.
+        notes: what is not used is added.
+    """
+    known = {joint.name: joint for joint in joints}
+    couplings = []
+    for name, element in elements.items():
+        mimic = element.one("mimic")
+        if mimic is None or not _can_mimic(known[name], mimic, known, strict=strict, notes=notes):
+            continue
+        other, place = mimic.get("joint"), mimic.place
+        ratio, offset = number_in(mimic, "multiplier", "1"), number_in(mimic, "offset", "0")
+        couplings.append(
+            model.Coupling(f"{name} mimics {other}", name, ratio, other, offset, place=place)
+        )
+    _check_no_circle(couplings)
+    return couplings
+
+
+def _can_mimic(
+    joint: model.Joint, mimic: Element, known: dict[str, model.Joint], *, strict: bool,
+    notes: list[str],
+) -> bool:  # fmt: skip
+    """Whether a joint moves with another; a fixed joint that mimics is only noted."""
+    other = mimic.get("joint")
+    if joint.type.nq == 0:
+        notes.append(f"joint {joint.name!r} is fixed; that it mimics {other!r} is not used")
+        return False
+    if other not in known:
+        if strict:
+            raise NamingError.unknown("joint", other, known, place=mimic.place)
+        notes.append(f"joint {joint.name!r} mimics {other!r}, which is not there")
+        return False
+    for end in (joint, known[other]):
+        if end.type.nq != 1:
+            raise ModelError(
+                f"joint {joint.name!r} mimics {other!r}, but {end.name!r} has "
+                f"{end.type.nq} coordinates; mimicking takes one.",
+                place=mimic.place,
+            )
+    return True
+
+
+def _check_no_circle(couplings: Iterable[model.Coupling]) -> None:
     """Raises an error for joints that mimic each other in a circle.
 
     Raises:

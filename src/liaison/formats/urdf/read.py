@@ -16,7 +16,8 @@ from pathlib import Path, PurePath
 from typing import Any, Unpack, final
 
 import liaison.model as model
-from liaison.errors import ModelError, NamingError, OptionError, Place, TextError, checked
+from liaison.arguments import checked
+from liaison.errors import ModelError, NamingError, OptionError, Place, TextError
 from liaison.expr import collector_paused
 from liaison.formats.decompose import decomposition
 from liaison.formats.guard import Reading, check_bodies, computable, data_of
@@ -43,7 +44,7 @@ from .equipment import (
     rotors_of,
     stops_of,
 )
-from .inertias import check_no_circle, joint_inertias, led, placing_of, posed, with_followers
+from .inertias import couplings_in, joint_inertias, led, placing_of, posed, with_followers
 from .links import (
     PACKAGE,
     body_of,
@@ -224,7 +225,9 @@ class _Robot:
             name=robot or PurePath(self.root.place.file).stem,
             bodies=tuple(bodies),
             joints=(held, *joints, *loops),
-            constraints=tuple(self.couplings(joints)),
+            constraints=tuple(
+                couplings_in(self.joints, joints, strict=self.strict, notes=self.notes)
+            ),
             forces=(model.Gravity(gravity), *smooth),
             contacts=tuple(dry),
             place=self.root.place,
@@ -581,44 +584,6 @@ class _Robot:
                         hint="Give the link an <inertial>, or make the joint fixed.",
                     )
                 self.notes.append(f"{message} (line {joint.place.line if joint.place else '?'})")
-
-    def couplings(self, joints: list[model.Joint]) -> list[model.Coupling]:
-        """<mimic>: coordinate = multiplier · other + offset."""
-        known = {joint.name: joint for joint in joints}
-        couplings = []
-        for name, element in self.joints.items():
-            mimic = element.one("mimic")
-            if mimic is None or not self.can_mimic(known[name], mimic, known):
-                continue
-            other, place = mimic.get("joint"), mimic.place
-            ratio, offset = number_in(mimic, "multiplier", "1"), number_in(mimic, "offset", "0")
-            couplings.append(
-                model.Coupling(f"{name} mimics {other}", name, ratio, other, offset, place=place)
-            )
-        check_no_circle(couplings)
-        return couplings
-
-    def can_mimic(self, joint: model.Joint, mimic: Element, known: dict[str, model.Joint]) -> bool:
-        """Whether a joint moves with another; a fixed joint that mimics is only noted."""
-        other = mimic.get("joint")
-        if joint.type.nq == 0:
-            self.notes.append(
-                f"joint {joint.name!r} is fixed; that it mimics {other!r} is not used"
-            )
-            return False
-        if other not in known:
-            if self.strict:
-                raise NamingError.unknown("joint", other, known, place=mimic.place)
-            self.notes.append(f"joint {joint.name!r} mimics {other!r}, which is not there")
-            return False
-        for end in (joint, known[other]):
-            if end.type.nq != 1:
-                raise ModelError(
-                    f"joint {joint.name!r} mimics {other!r}, but {end.name!r} has "
-                    f"{end.type.nq} coordinates; mimicking takes one.",
-                    place=mimic.place,
-                )
-        return True
 
     def limits(self, element: Element) -> Limits | None:
         """The <limit> of a joint."""

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import liaison.model as model
-from liaison.errors import ArgumentError, TextError, checked
+from liaison.arguments import checked
+from liaison.errors import ArgumentError, TextError
 from liaison.expr import collector_paused
 from liaison.model.values import floats
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations_with_replacement
 from typing import Any, ClassVar, NamedTuple, Protocol, final
 
-from liaison.errors import ModelError, Place, checked
+from liaison.arguments import checked
+from liaison.errors import ModelError, Place
 from liaison.lazy import Brief
 from liaison.model.markers import Marker
 from liaison.model.places import line_here, marker_of

@@ -13,7 +13,8 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from liaison.errors import ModelError, NamingError, Place, checked
+from liaison.arguments import checked
+from liaison.errors import ModelError, NamingError, Place
 from liaison.lazy import Brief
 from liaison.model.acts import NO_UNITS
 from liaison.model.kinds import Property

@@ -18,7 +18,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
-from liaison.errors import LiaisonError, ModelError, Place, checked
+from liaison.arguments import checked
+from liaison.errors import LiaisonError, ModelError, Place
 from liaison.expr import Expr, as_expr, gradient, maximum, minimum, symbol, symbols_of
 from liaison.lazy import Brief
 from liaison.model.acts import NO_UNITS

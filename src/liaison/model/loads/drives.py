@@ -22,7 +22,8 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar, final
 
-from liaison.errors import ModelError, Place, checked
+from liaison.arguments import checked
+from liaison.errors import ModelError, Place
 from liaison.expr import absolute, symbol
 from liaison.lazy import Brief
 from liaison.model.contacts.joint_friction import DryFriction

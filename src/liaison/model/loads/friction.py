@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar, final
 
-from liaison.errors import ModelError, Place, checked
+from liaison.arguments import checked
+from liaison.errors import ModelError, Place
 from liaison.expr import as_expr, sqrt
 from liaison.lazy import Brief
 from liaison.model.contacts.joint_friction import DryFriction

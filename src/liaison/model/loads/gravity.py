@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar, final
 
-from liaison.errors import Place, checked
+from liaison.arguments import checked
+from liaison.errors import Place
 from liaison.model.kinds import Property
 from liaison.model.places import line_here
 from liaison.model.scalars import Triple, triple

@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
-from liaison.errors import ModelError, Place, checked
+from liaison.arguments import checked
+from liaison.errors import ModelError, Place
 from liaison.expr import as_expr, maximum
 from liaison.lazy import Brief
 from liaison.model.kinds import Property

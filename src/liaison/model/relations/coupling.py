@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
-from liaison.errors import ModelError, Place, checked
+from liaison.arguments import checked
+from liaison.errors import ModelError, Place
 from liaison.expr import Expr, as_expr, symbol
 from liaison.lazy import Brief
 from liaison.model.kinds import Property

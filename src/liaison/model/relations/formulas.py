@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
-from liaison.errors import Place, checked
+from liaison.arguments import checked
+from liaison.errors import Place
 from liaison.expr import Expr, as_expr
 from liaison.model.places import line_here
 

@@ -20,7 +20,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
-from liaison.errors import ModelError, Place, checked
+from liaison.arguments import checked
+from liaison.errors import ModelError, Place
 from liaison.expr import as_expr, sqrt
 from liaison.lazy import Brief
 from liaison.model.kinds import Property

@@ -16,7 +16,7 @@ from functools import cache as memo
 from functools import partial
 from typing import Any, final
 
-from liaison.errors import checked
+from liaison.arguments import checked
 from liaison.expr import OPS, Expr, Table
 from liaison.program.kernel import MachineKernel
 from liaison.program.loops.c import constant, loops_to_c

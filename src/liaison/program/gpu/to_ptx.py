@@ -214,30 +214,6 @@ def long_march_ir(program: Program, form: Form, shared: frozenset[str], block: i
     return "\n".join(text)
 
 
-KERNEL = """\
-define ptx_kernel void @march(ARGUMENTS) #0 {
-start:
-  %run = alloca [WORDS x BITS], align 8
-  %work = alloca [WORK x REAL], align 8
-  %thread32 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
-  %block32 = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
-  %width32 = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
-  %thread = zext i32 %thread32 to i64
-  %block = zext i32 %block32 to i64
-  %width = zext i32 %width32 to i64
-  %before = mul i64 %block, %width
-  %own = add i64 %before, %thread
-  %mine = icmp ult i64 %own, %count
-  br i1 %mine, label %entry, label %done
-entry:
-SHORT
-  call void @liaison_march_state(PASSED)
-  br label %done
-done:
-  ret void
-}"""
-
-
 def _kernel(words: int, work: int, form: Form, shared: frozenset[str]) -> str:
     """The kernel: what is shared has steps of one number and none from state to state."""
     bits = "i64" if form.real == "double" else "i32"
@@ -245,7 +221,7 @@ def _kernel(words: int, work: int, form: Form, shared: frozenset[str]) -> str:
     arguments = ["i64 %count", "i64 %steps.count", f"{form.real} %step"]
     arguments += [f"ptr %{name}" for name in (*moved, "residual")]
     arguments += [f"i64 %{name}.stride" for name in moved]
-    whole = ["own", "steps.count", "q.stride", "v.stride", "u.stride", "p.stride"]
+    whole = ["i", "steps.count", "q.stride", "v.stride", "u.stride", "p.stride"]
     short = [f"  %short.{name} = {'add i64' if bits == 'i64' else 'trunc i64'} %{name}"
              f"{', 0' if bits == 'i64' else ' to i32'}" for name in whole]  # fmt: skip
 
@@ -255,13 +231,15 @@ def _kernel(words: int, work: int, form: Form, shared: frozenset[str]) -> str:
     def one(name: str) -> str:
         return f"{bits} {0 if name in shared else 1}"
 
-    passed = [f"{bits} %short.own", f"{bits} %short.steps.count", f"{form.real} %step"]
+    passed = [f"{bits} %short.i", f"{bits} %short.steps.count", f"{form.real} %step"]
     passed += [f"ptr %{name}" for name in (*moved, "residual")]
     passed += [one("t"), stride("q"), stride("v"), stride("u"), one("u"), stride("p"), one("p")]
     passed += ["ptr null", "ptr %run", "ptr %work"]
-    text = KERNEL.replace("ARGUMENTS", ", ".join(arguments)).replace("PASSED", ", ".join(passed))
-    text = text.replace("WORDS", str(words)).replace("WORK", str(work)).replace("BITS", bits)
-    return text.replace("REAL", form.real).replace("SHORT", "\n".join(short))
+    room = [f"  %run = alloca [{words} x {bits}], align 8",
+            f"  %work = alloca [{work} x {form.real}], align 8"]  # fmt: skip
+    head = HEAD.format(name="march", arguments=", ".join(arguments), room="\n".join(["", *room]))
+    call = f"  call void @liaison_march_state({', '.join(passed)})"
+    return "\n".join([head, *short, call, *TAIL])
 
 
 STRIDED = ("t", "q", "v", "u", "p", "x")
@@ -274,7 +252,7 @@ MARCH = ("count", "steps", "step", *_MOVED, "residual", *(f"{name}.stride" for n
 
 HEAD = """\
 define ptx_kernel void @{name}({arguments}) #0 {{
-start:
+start:{room}
   %thread32 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
   %block32 = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
   %width32 = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
@@ -286,6 +264,7 @@ start:
   %mine = icmp ult i64 %i, %count
   br i1 %mine, label %entry, label %done
 entry:"""
+"""The first lines of a kernel: thread i is state i; `room` reserves memory of its own."""
 
 PIECES = {"double": 1000, "float": 10_000}
 """Operations in a function of an evaluating kernel; up to twice that it is not cut. Measured:
@@ -529,7 +508,7 @@ class _March:
 
 def _head(name: str, arguments: Iterable[str], form: Form) -> str:
     """The first lines of a kernel."""
-    return HEAD.format(name=name, arguments=arguments_text(arguments, form))
+    return HEAD.format(name=name, arguments=arguments_text(arguments, form), room="")
 
 
 def arguments_text(arguments: Iterable[str], form: Form) -> str:

@@ -27,7 +27,6 @@ SEGMENT = struct.Struct("<II16sQQQQiiII")
 SECTION = struct.Struct("<16s16sQQIIIIIIII")
 NAME = struct.Struct("<IBBHQ")
 LIBRARY = "/usr/lib/libSystem.B.dylib"
-SEGMENTS = ("__TEXT", "__DATA", "__LINKEDIT")
 FLAGS = 0x00100085  # all names known, for the loader, names in two levels, none passed on
 CODE, ZERO = 0x80000400, 1
 VERSION = 0x10000

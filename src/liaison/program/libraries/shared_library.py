@@ -18,7 +18,8 @@ from functools import cache, partial
 from importlib import import_module
 from typing import Any, final
 
-from liaison.errors import NamingError, checked
+from liaison.arguments import checked
+from liaison.errors import NamingError
 from liaison.program.llvm.machine import Target, object_code_for
 
 from .link import Image, linked

@@ -22,7 +22,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias, final
 
-from liaison.errors import checked
+from liaison.arguments import checked
 from liaison.expr import Expr, collector_paused
 from liaison.program.derivatives.columns import LANES, Columns, steps_of, unit
 from liaison.program.kernel import MachineKernel

@@ -149,12 +149,6 @@ class CutTables:
         kernels = (self._joints, self._carry, self._relations)
         return max(x.work_size(name) for x in kernels for name in x.program.entries)
 
-    @property
-    def meetings(self) -> float:
-        """How many multiplications G M⁻¹ Gᵀ takes."""
-        meeting = np.diff(self._passing_begin).astype(float)
-        return 25.0 * float(np.sum(meeting**2)) / 2
-
     def fill_joints(self, system: CutSystem) -> None:
         """Compiles the rows of cut joints and of relations."""
         names = [f"cut {c}" for c in range(len(self.cuts.classes))]

@@ -7,9 +7,8 @@ With y and z of (carry-1) at every joint on the way to the ground,
 Φ̈ with the accelerations that the tree would have without its cut joints. ρ is that of (solve-1):
 rows that others determine already ask nothing.
 
-Public names: multipliers, right_of, measure_cuts, carry_rows, put_row, pass_up, bear_rows, factor,
-push_nodes,
-no_pushes, put_matrix, put_ties, relate_ties, closed_pass, SECOND, PHI, RATE.
+Public names: multipliers, right_of, measure_cuts, carry_rows, carry_row, put_row, bear_rows,
+factor, push_nodes, no_pushes, put_matrix, put_ties, relate_ties, closed_pass, SECOND, PHI, RATE.
 
 A relation has efforts along the joints whose velocities it names instead of wrenches on bodies.
 
@@ -19,7 +18,7 @@ Differs: RBDA writes K for G; ρ is ours (docs/theory/closures.md).
 
 from __future__ import annotations
 
-from liaison.program.loops.language import entry_at, f64, flat, i64, loop, ptr
+from liaison.program.loops.language import entry_at, f64, flat, i64, iptr, loop, ptr
 from liaison.program.pieces import write_pieces
 from liaison.program.solve import EPSILON, FLOOR, NOISE
 
@@ -202,7 +201,6 @@ def carry_rows(
     system: TreeSystem, cuts: CutSystem, gains: TreeWork, states: TreeWork, work: CutWork
 ) -> None:
     """y and z of (carry-1) of every row along its path, after a pass of accelerations."""
-    handed = work.handed
     for c in range(cuts.n_cuts):
         cut = cuts.cuts[c]
         for r in range(cut.held):
@@ -210,18 +208,29 @@ def carry_rows(
                 put_row(system, cuts, c, r, states, work)
                 if c >= cuts.n_joints:
                     put_ties_of(system, cuts, c, states, work)
-                for s in range(cut.begin, cut.end):
-                    step = cuts.steps[s]
-                    node = system.nodes[step.node]
-                    f = entry_at(cuts.carry_entries, node.kind)
-                    own = gains.numbers[step.node + 1]
-                    constants = system.constants[node.constants :]
-                    force = work.forces[s - cut.begin]
-                    f(0.0, handed, handed, own, constants, force, handed, gains.scratch)
-                    y = work.efforts[step.place + 2 * step.nv * r :]
-                    for j in range(2 * step.nv):
-                        y[j] = handed[6 + j]
-                    pass_up(cuts, cut.begin, step.above, handed, work)
+                carry_row(system, cuts, cuts.carry_entries, 2, c, r, gains, work)
+
+
+@loop
+def carry_row(
+    system: TreeSystem, cuts: CutSystem, entries: iptr, times: i64, c: i64, r: i64,
+    gains: TreeWork, work: CutWork,
+) -> None:  # fmt: skip
+    """Row r of a cut joint or relation inwards; `times` efforts for each velocity are kept."""
+    handed = work.handed
+    cut = cuts.cuts[c]
+    for s in range(cut.begin, cut.end):
+        step = cuts.steps[s]
+        node = system.nodes[step.node]
+        f = entry_at(entries, node.kind)
+        own = gains.numbers[step.node + 1]
+        constants = system.constants[node.constants :]
+        force = work.forces[s - cut.begin]
+        f(0.0, handed, handed, own, constants, force, handed, gains.scratch)
+        y = work.efforts[step.place + 2 * step.nv * r :]
+        for j in range(times * step.nv):
+            y[j] = handed[6 + j]
+        pass_up(cuts, cut.begin, step.above, handed, work)
 
 
 @loop

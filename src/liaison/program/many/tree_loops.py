@@ -234,33 +234,18 @@ def load_bodies(system: TreeSystem, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, work
 
 
 @loop
-def stored_in_loads(system: TreeSystem, t: f64, u: ptr, p: ptr, work: TreeWork) -> f64:
-    """Energy that loads on bodies store, after a pass of motions."""
+def sum_over_loads(
+    system: TreeSystem, entries: iptr, t: f64, u: ptr, p: ptr, work: TreeWork
+) -> f64:
+    """What entries give of loads on bodies that have them, after a pass of motions."""
     total = 0.0
     if system.n_pushed > 0:
         look_at_bodies(system, work)
     for k in range(system.n_loads):
         load = system.body_loads[k]
-        if system.body_potential_entries[load.kind] != 0:
+        if entries[load.kind] != 0:
             look_at_pair(system, k, work)
-            f = entry_at(system.body_potential_entries, load.kind)
-            numbers = system.load_constants[load.constants :]
-            f(t, work.pair_q, work.pair_v, u, p, numbers, work.pair, work.scratch)
-            total += work.pair[0]
-    return total
-
-
-@loop
-def power_of_loads(system: TreeSystem, t: f64, u: ptr, p: ptr, work: TreeWork) -> f64:
-    """The power of loads on bodies that is not stored, after a pass of motions."""
-    total = 0.0
-    if system.n_pushed > 0:
-        look_at_bodies(system, work)
-    for k in range(system.n_loads):
-        load = system.body_loads[k]
-        if system.body_power_entries[load.kind] != 0:
-            look_at_pair(system, k, work)
-            f = entry_at(system.body_power_entries, load.kind)
+            f = entry_at(entries, load.kind)
             numbers = system.load_constants[load.constants :]
             f(t, work.pair_q, work.pair_v, u, p, numbers, work.pair, work.scratch)
             total += work.pair[0]
@@ -356,7 +341,7 @@ def tree_energy(
     out[1] = 0.0
     if system.has_potential > 0:
         system.potential_entry(t, q, v, u, p, u, out[1:], work.scratch)
-    out[1] += stored_in_loads(system, t, u, p, work)
+    out[1] += sum_over_loads(system, system.body_potential_entries, t, u, p, work)
     g = system.gravity
     for i in range(system.n_nodes):
         own = work.numbers[i + 1]
@@ -375,7 +360,7 @@ def tree_work(
     out[2] = 0.0
     if system.has_power > 0:
         system.power_entry(t, q, v, u, p, u, out[2:], work.scratch)
-    out[2] += power_of_loads(system, t, u, p, work)
+    out[2] += sum_over_loads(system, system.body_power_entries, t, u, p, work)
 
 
 @loop

@@ -16,10 +16,10 @@ from liaison.program.loops.records import Part, sized, words_of
 from liaison.program.many.closed_entries import closed_terms_beside_mass, look_at_cuts
 from liaison.program.many.cut_layout import CutSystem, CutWork
 from liaison.program.many.cut_loops import (
+    carry_row,
     carry_rows,
     factor,
     multipliers,
-    pass_up,
     put_matrix,
     put_row,
 )
@@ -82,24 +82,12 @@ def halve_rows(
     work: CutWork,
 ) -> None:  # fmt: skip
     """L⁻¹ of every row of closures along its path, in the place of its efforts."""
-    handed = work.handed
     for c in range(cuts.n_cuts):
         cut = cuts.cuts[c]
         for r in range(cut.held):
             if cuts.place[cut.row + r] < cuts.nc:
                 put_row(system, cuts, c, r, states, work)
-                for s in range(cut.begin, cut.end):
-                    step = cuts.steps[s]
-                    node = system.nodes[step.node]
-                    f = entry_at(sides.half_entries, node.kind)
-                    own = tree.numbers[step.node + 1]
-                    constants = system.constants[node.constants :]
-                    force = work.forces[s - cut.begin]
-                    f(0.0, handed, handed, own, constants, force, handed, tree.scratch)
-                    y = work.efforts[step.place + 2 * step.nv * r :]
-                    for j in range(step.nv):
-                        y[j] = handed[6 + j]
-                    pass_up(cuts, cut.begin, step.above, handed, work)
+                carry_row(system, cuts, sides.half_entries, 1, c, r, tree, work)
 
 
 TURNS, MET = 3, 1e-14

@@ -21,7 +21,7 @@ from heapq import heappop, heappush
 from math import copysign, isfinite, nan
 from typing import Any, final
 
-from liaison.errors import checked
+from liaison.arguments import checked
 from liaison.expr import Expr
 from liaison.program.functions.circular import (
     MAGIC,

@@ -28,10 +28,11 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from liaison.arguments import checked
 from liaison.contacts.events.one_sided import Marching, compiled_march, impact_law, marching
 from liaison.contacts.events.series import contact_series, contacts_along
 from liaison.contacts.events.switching import march as switching
-from liaison.errors import Interrupted, SimulationError, checked, interruptible
+from liaison.errors import Interrupted, SimulationError, interruptible
 from liaison.numeric import Array, State
 from liaison.program import Kernel
 from liaison.program.loops.records import Rows, address, set_hook
@@ -51,9 +52,10 @@ from liaison.simulation.steps.projection import Projection
 from liaison.simulation.steps.sides_layout import no_sides
 
 from . import loop as each
+from .ends import Ends, check_series, runs_of
 from .lanes import Lanes, lane_plan, lane_shares
 from .plan import Starts, instants_of, is_column, starts_of
-from .result import Ends, Runs, check_series, runs_of
+from .result import Runs
 
 SLICE = 0.05
 """Seconds of work a thread does before it looks whether it should stop."""

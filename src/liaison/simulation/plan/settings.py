@@ -13,7 +13,8 @@ from typing import Any, final
 
 import numpy as np
 
-from liaison.errors import SimulationError, check_fields
+from liaison.arguments import check_fields
+from liaison.errors import SimulationError
 from liaison.lazy import Brief
 from liaison.numeric import Array
 from liaison.simulation.steps.projection import Projection

@@ -25,14 +25,8 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liaison.errors import (
-    ArgumentError,
-    LiaisonError,
-    NamingError,
-    SimulationError,
-    checked,
-    needed,
-)
+from liaison.arguments import checked
+from liaison.errors import ArgumentError, LiaisonError, NamingError, SimulationError, needed
 from liaison.lazy import Moving, Shown
 from liaison.numeric import State
 from liaison.units import Label, si_value

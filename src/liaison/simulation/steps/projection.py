@@ -117,16 +117,8 @@ def project(e: Entries, t: f64, q: ptr, v: ptr, run: Run, scratch: ptr) -> i64:
 
 @loop
 def corrections(
-    e: Entries,
-    level: i64,
-    worst: f64,
-    size: f64,
-    t: f64,
-    q: ptr,
-    v: ptr,
-    run: Run,
-    scratch: ptr,
-) -> i64:
+    e: Entries, level: i64, worst: f64, size: f64, t: f64, q: ptr, v: ptr, run: Run, scratch: ptr,
+) -> i64:  # fmt: skip
     """Corrections of q (level 0) or v (level 1) while they help; if one kind stalls, the other."""
     has_switched = 0
     is_pivoted = 1 if run.pivots_left > 0 else 0

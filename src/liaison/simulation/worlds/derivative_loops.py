@@ -8,10 +8,9 @@ Public names: derive_world.
 
 from __future__ import annotations
 
-from liaison.contacts.stepping.loads import is_unsettled, reach_of, relinearize
+from liaison.contacts.stepping.loads import TURNS, bent_again, reach_of
 from liaison.contacts.stepping.moreau import (
     AGAIN,
-    TURNS,
     UNSOLVED,
     closing,
     finish_step,
@@ -213,13 +212,10 @@ def more_rounds(e: Entries, columns: i64, room: Room, run: Run, scratch: ptr) ->
     after = at(run.y, run.nv)
     bends = 0
     for turn in range(TURNS):
-        is_bent = 0
-        if run.nf > 0:
-            is_bent = is_unsettled(after, e, run, scratch)
-        if is_bent == 0 and (turn > 0 or run.rows_chosen == 0):
+        is_bent = bent_again(turn, after, e, run, scratch)
+        if is_bent < 0:
             break
         if is_bent == 1:
-            relinearize(1 if turn == TURNS - 1 else 0, after, e, run, scratch)
             room.is_bent[0] = 1.0
             bends += 1
         forces_at_mean(e, after, run, scratch)

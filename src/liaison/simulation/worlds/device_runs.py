@@ -24,9 +24,9 @@ from liaison.errors import ProgramError, SimulationError
 from liaison.numeric import Array
 from liaison.program.loops.language import at, f64, i64, loop, ptr
 from liaison.program.loops.records import Rows
+from liaison.simulation.batch.ends import Ends
 from liaison.simulation.batch.loop import ENDS, End, note_end, take_start
 from liaison.simulation.batch.plan import Starts
-from liaison.simulation.batch.result import Ends
 from liaison.simulation.events.watched import sides_in
 from liaison.simulation.outcome import REASONS, Outcome, outcome_of
 from liaison.simulation.plan.plan import Plan, arrays_of

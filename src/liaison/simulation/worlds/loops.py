@@ -110,6 +110,20 @@ def note_world(i: i64, count: i64, status: i64, measures: ptr, codes: iptr, run:
 
 
 @loop
+def take_world(
+    i: i64, count: i64, u_one: i64, p_one: i64, t: ptr, q: ptr, v: ptr, u: ptr, p: ptr,
+    carried: ptr, codes: iptr, run: Run,
+) -> f64:  # fmt: skip
+    """A world into its block, with its constants; its time."""
+    load_world(i, count, q, v, carried, run)
+    load_constants(i, count, u_one, p_one, u, p, run)
+    run.steps = codes[count + i]
+    start = t[i]
+    run.t = start
+    return float(start)
+
+
+@loop
 def march_world(
     i: i64, count: i64, steps: i64, hold: i64, rows: i64, u_one: i64, p_one: i64,
     step: f64, t: ptr, q: ptr, v: ptr, u: ptr, p: ptr, carried: ptr, measures: ptr, codes: iptr,
@@ -118,11 +132,7 @@ def march_world(
     """World i for so many steps; every `hold` of them take the next of `rows` rows of inputs."""
     if codes[i] != GOOD:
         return
-    load_world(i, count, q, v, carried, run)
-    load_constants(i, count, u_one, p_one, u, p, run)
-    run.steps = codes[count + i]
-    start = t[i]
-    run.t = start
+    start = take_world(i, count, u_one, p_one, t, q, v, u, p, carried, codes, run)
     status = begin_world(e, run, scratch)
     done = 0
     for n in range(steps):
@@ -173,11 +183,7 @@ def march_small_world(
     """As `march_world`, by fused entries."""
     if codes[i] != GOOD:
         return
-    load_world(i, count, q, v, carried, run)
-    load_constants(i, count, u_one, p_one, u, p, run)
-    run.steps = codes[count + i]
-    start = t[i]
-    run.t = start
+    start = take_world(i, count, u_one, p_one, t, q, v, u, p, carried, codes, run)
     status = begin_world(e, run, scratch)
     done = 0
     for n in range(steps):
@@ -270,11 +276,7 @@ def march_quick_world(
     if codes[i] != GOOD:
         return
     x = Quick(room, run)
-    load_world(i, count, q, v, carried, run)
-    load_constants(i, count, u_one, p_one, u, p, run)
-    run.steps = codes[count + i]
-    start = t[i]
-    run.t = start
+    start = take_world(i, count, u_one, p_one, t, q, v, u, p, carried, codes, run)
     status = begin_quick(step, x, e, run, scratch)
     done = 0
     for n in range(steps):
@@ -302,11 +304,7 @@ def march_group_world(
     is_good = 1 if status == GOOD else 0
     start = 0.0
     if is_good == 1:
-        load_world(i, count, q, v, carried, run)
-        load_constants(i, count, u_one, p_one, u, p, run)
-        run.steps = codes[count + i]
-        start = t[i]
-        run.t = start
+        start = take_world(i, count, u_one, p_one, t, q, v, u, p, carried, codes, run)
         status = begin_world(e, run, scratch)
     done = 0
     for n in range(steps):

@@ -24,12 +24,14 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.errors import SimulationError, checked
+from liaison.arguments import checked
+from liaison.errors import SimulationError
 from liaison.numeric import Array, State
 from liaison.program import Kernel
+from liaison.simulation.batch.ends import Ends, check_series, runs_of
 from liaison.simulation.batch.loop import ENDS, MEASURED
 from liaison.simulation.batch.plan import Starts
-from liaison.simulation.batch.result import Ends, Runs, check_series, runs_of
+from liaison.simulation.batch.result import Runs
 from liaison.simulation.batch.run import BATCH_SERIES
 from liaison.simulation.events.watched import sides_in
 from liaison.simulation.outcome import REASONS, Outcome

@@ -132,16 +132,9 @@ def is_approaching(m: i64, nb: i64, A: ptr, blocks: Rows[Cone], u: ptr, size: f6
 
 @loop
 def compress(
-    m: i64,
-    nb: i64,
-    A: ptr,
-    u: ptr,
-    blocks: Rows[Cone],
-    limits: Rows[Limit],
-    fc: ptr,
-    uc: ptr,
+    m: i64, nb: i64, A: ptr, u: ptr, blocks: Rows[Cone], limits: Rows[Limit], fc: ptr, uc: ptr,
     area: ptr,
-) -> f64:
+) -> f64:  # fmt: skip
     """f_c and u_c of the inelastic impact; the residual of its problem, beside u."""
     for i in range(m):
         fc[i] = 0.0
@@ -152,15 +145,9 @@ def compress(
 
 @loop
 def expand(
-    s: f64,
-    m: i64,
-    nb: i64,
-    A: ptr,
-    blocks: Rows[Cone],
-    limits: Rows[Limit],
-    restitution: ptr,
+    s: f64, m: i64, nb: i64, A: ptr, blocks: Rows[Cone], limits: Rows[Limit], restitution: ptr,
     area: ImpactArea,
-) -> f64:
+) -> f64:  # fmt: skip
     """f_e and u⁺ of an expansion with loads of at least s e f_c; its residual, beside `area.size`.
 
     The search begins at the f_e there is.
@@ -210,15 +197,9 @@ def excess(m: i64, nb: i64, blocks: Rows[Cone], restitution: ptr, area: ImpactAr
 
 @loop
 def expand_from_nothing(
-    s: f64,
-    m: i64,
-    nb: i64,
-    A: ptr,
-    blocks: Rows[Cone],
-    limits: Rows[Limit],
-    restitution: ptr,
+    s: f64, m: i64, nb: i64, A: ptr, blocks: Rows[Cone], limits: Rows[Limit], restitution: ptr,
     area: ImpactArea,
-) -> f64:
+) -> f64:  # fmt: skip
     """As `expand`, from loads alone, without friction."""
     for k in range(nb):
         i = blocks[k].first
@@ -247,14 +228,9 @@ def is_near(width: f64, under: f64, over: f64) -> i64:
 
 @loop
 def expand_as_allowed(
-    m: i64,
-    nb: i64,
-    A: ptr,
-    blocks: Rows[Cone],
-    limits: Rows[Limit],
-    restitution: ptr,
-    area: ImpactArea,
-) -> f64:
+    m: i64, nb: i64, A: ptr, blocks: Rows[Cone], limits: Rows[Limit], restitution: ptr, area:
+    ImpactArea,
+) -> f64:  # fmt: skip
     """The expansion with the largest s ≤ 1 that `excess` allows: its root, by regula falsi.
 
     Each trial begins at the impulses of the last. One that is not solved counts as not allowed, and
@@ -326,15 +302,9 @@ def mean_restitution(nb: i64, blocks: Rows[Cone], restitution: ptr, f: ptr) -> f
 
 @loop
 def one_impact(
-    law: i64,
-    m: i64,
-    nb: i64,
-    A: ptr,
-    blocks: Rows[Cone],
-    limits: Rows[Limit],
-    restitution: ptr,
+    law: i64, m: i64, nb: i64, A: ptr, blocks: Rows[Cone], limits: Rows[Limit], restitution: ptr,
     area: ImpactArea,
-) -> f64:
+) -> f64:  # fmt: skip
     """f_c, f_e and u after one impact from the rates before it; the worst residual beside `size`.
 
     Any law but the first five is an inelastic impact.
@@ -374,16 +344,9 @@ def one_impact(
 
 @loop
 def strike_alone(
-    m: i64,
-    nb: i64,
-    A: ptr,
-    u: ptr,
-    blocks: Rows[Cone],
-    limits: Rows[Limit],
-    restitution: ptr,
-    f: ptr,
-    area: ptr,
-) -> f64:
+    m: i64, nb: i64, A: ptr, u: ptr, blocks: Rows[Cone], limits: Rows[Limit], restitution: ptr, f:
+    ptr, area: ptr,
+) -> f64:  # fmt: skip
     """Impulses of a contact that was cut out, as if it were alone; the worst residual."""
     if nb == 1:
         f[0] = -(1.0 + restitution[0]) * u[0] / A[0]
@@ -400,18 +363,9 @@ def strike_alone(
 
 @loop
 def strike_in_turn(
-    m: i64,
-    nb: i64,
-    A: ptr,
-    u: ptr,
-    blocks: Rows[Cone],
-    limits: Rows[Limit],
-    restitution: ptr,
-    f: ptr,
-    area: ImpactArea,
-    single: Single,
-    struck: ptr,
-) -> f64:
+    m: i64, nb: i64, A: ptr, u: ptr, blocks: Rows[Cone], limits: Rows[Limit], restitution: ptr, f:
+    ptr, area: ImpactArea, single: Single, struck: ptr,
+) -> f64:  # fmt: skip
     """One impact after the other until none approaches, or there were too many; the change of T."""
     least = NEGLIGIBLE * area.size
     change = 0.0
@@ -436,17 +390,9 @@ def strike_in_turn(
 
 @loop
 def impact(
-    law: i64,
-    m: i64,
-    nb: i64,
-    A: ptr,
-    u: ptr,
-    blocks: Rows[Cone],
-    limits: Rows[Limit],
-    restitution: ptr,
-    f: ptr,
-    area: ptr,
-) -> f64:
+    law: i64, m: i64, nb: i64, A: ptr, u: ptr, blocks: Rows[Cone], limits: Rows[Limit], restitution:
+    ptr, f: ptr, area: ptr,
+) -> f64:  # fmt: skip
     """Impulses and rates after an impact of all contacts given.
 
     Args:

@@ -251,16 +251,9 @@ def from_rest(g: Struck, y: Path) -> i64:
 
 @loop
 def strike_one(
-    m: i64,
-    nb: i64,
-    A: ptr,
-    u: ptr,
-    blocks: Rows[Cone],
-    limits: Rows[Limit],
-    e: ptr,
-    f: ptr,
-    area: ptr,
-) -> i64:
+    m: i64, nb: i64, A: ptr, u: ptr, blocks: Rows[Cone], limits: Rows[Limit], e: ptr, f: ptr, area:
+    ptr,
+) -> i64:  # fmt: skip
     """Impulses of an impact at one contact, with at most one disc of friction.
 
     Args:

@@ -72,16 +72,9 @@ def takes_part(k: i64, block: Cone, other: i64) -> i64:
 
 @loop
 def cut_out(
-    k: i64,
-    m: i64,
-    nb: i64,
-    A: ptr,
-    u: ptr,
-    blocks: Rows[Cone],
-    limits: Rows[Limit],
-    restitution: ptr,
-    single: Single,
-) -> None:
+    k: i64, m: i64, nb: i64, A: ptr, u: ptr, blocks: Rows[Cone], limits: Rows[Limit], restitution:
+    ptr, single: Single,
+) -> None:  # fmt: skip
     """The problem of contact k alone into `single`, the contact first."""
     count = 0
     m_cut = 0

@@ -16,7 +16,7 @@ rotated in pairs until all are orthogonal. Their lengths are then the singular v
 accurate as large ones.
 
 Public names: RANK_TOLERANCE, NOISE, dot, largest, cholesky, forward_solve, backward_solve,
-pivoted_qr, solve_rows, shortest, saddle, saddle_area, least_norm, least_norm_area.
+pivoted_qr, solve_rows, shortest, saddle, saddle_area, least_norm, least_norm_area, unit_rows, swap.
 
 Source: GVL13 §5.4.2 (QR with column pivoting), §5.5.7 (minimum-norm solution), §8.6.3 (unilateral
 Jacobi), §5.5.1 (least squares by singular values).
@@ -164,17 +164,18 @@ def pivoted_qr(m: i64, n: i64, a: ptr, r: ptr, order: ptr, tolerance: f64) -> i6
 @loop
 def exchange(m: i64, n: i64, a: ptr, r: ptr, order: ptr, i: i64, j: i64) -> None:
     """Exchanges rows i and j of a, columns i and j of r (above row i), entries of order."""
-    for k in range(n):
-        saved = a[i * n + k]
-        a[i * n + k] = a[j * n + k]
-        a[j * n + k] = saved
-    for k in range(i):
-        saved = r[k * m + i]
-        r[k * m + i] = r[k * m + j]
-        r[k * m + j] = saved
-    saved = order[i]
-    order[i] = order[j]
-    order[j] = saved
+    swap(n, 1, at(a, i * n), at(a, j * n))
+    swap(i, m, at(r, i), at(r, j))
+    swap(1, 1, at(order, i), at(order, j))
+
+
+@loop
+def swap(count: i64, apart: i64, x: ptr, y: ptr) -> None:
+    """Exchanges so many numbers of x and of y, which lie `apart`."""
+    for k in range(count):
+        saved = x[k * apart]
+        x[k * apart] = y[k * apart]
+        y[k * apart] = saved
 
 
 @loop
@@ -253,19 +254,27 @@ def metric(nv: i64, nc: i64, M: ptr, G: ptr, L: ptr) -> f64:
 @loop
 def scaled_rows(nv: i64, nc: i64, G: ptr, L: ptr, A: ptr, scale: ptr) -> None:
     """Rows of A = scale_k L⁻¹ G_kᵀ, of length 1; 0 where only rounding is left of a row."""
-    longest = 0.0
     for k in range(nc):
         row = at(A, k * nv)
         for i in range(nv):
             row[i] = G[k * nv + i]
         forward_solve(nv, L, row)
-        scale[k] = sqrt(dot(nv, row, row))
+    unit_rows(nv, nc, A, scale)
+
+
+@loop
+def unit_rows(n: i64, rows: i64, A: ptr, scale: ptr) -> None:
+    """Rows of A := scale_k times these, of length 1; 0 where only rounding is left of a row."""
+    longest = 0.0
+    for k in range(rows):
+        row = at(A, k * n)
+        scale[k] = sqrt(dot(n, row, row))
         longest = max(longest, scale[k])
-    for k in range(nc):
+    for k in range(rows):
         is_noise = 1 if scale[k] <= NOISE * longest else 0
         scale[k] = 1.0 if is_noise == 1 else 1.0 / scale[k]
-        for i in range(nv):
-            A[k * nv + i] = 0.0 if is_noise == 1 else A[k * nv + i] * scale[k]
+        for i in range(n):
+            A[k * n + i] = 0.0 if is_noise == 1 else A[k * n + i] * scale[k]
 
 
 @loop

@@ -256,16 +256,9 @@ def is_polyhedral(blocks: Rows[Cone], limits: Rows[Limit], k: i64, sides: i64) -
 
 @loop
 def solve_polyhedral(
-    m: i64,
-    nb: i64,
-    A: ptr,
-    b: ptr,
-    blocks: Rows[Cone],
-    limits: Rows[Limit],
-    sides: i64,
-    f: ptr,
+    m: i64, nb: i64, A: ptr, b: ptr, blocks: Rows[Cone], limits: Rows[Limit], sides: i64, f: ptr,
     area: ptr,
-) -> i64:
+) -> i64:  # fmt: skip
     """Contact forces with every disc of two rows replaced by a polygon inside it; exact in a plane.
 
         u = A f + b,  f = E z:  M = EᵀA E with rows λ ⟂ c f_n + k − Σ β,  q = (Eᵀb, k)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from liaison.errors import checked
+from liaison.arguments import checked
 from liaison.expr.graph.node import collector_paused
 from liaison.numeric.progress import working
 from liaison.verbs.given import Given, Value, in_si, mechanism_of, with_starts

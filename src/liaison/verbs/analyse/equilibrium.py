@@ -10,7 +10,7 @@ from typing import Any
 
 from liaison.analyse.rest.equilibrium import Equilibrium
 from liaison.analyse.rest.equilibrium import equilibrium as rest_of
-from liaison.errors import checked
+from liaison.arguments import checked
 from liaison.numeric import State
 from liaison.numeric.progress import lasting
 from liaison.verbs.given import Given, Value, check_moving, in_si, mechanism_of

@@ -10,9 +10,10 @@ from collections.abc import Callable, Sequence
 from liaison.analyse.compare.compare import compare
 from liaison.analyse.proofs.first_integrals import first_integrals
 from liaison.analyse.proofs.integrability import integrability
+from liaison.arguments import checked
 from liaison.equations.equations import Equations
 from liaison.equations.formalisms.lagrange import lagrange
-from liaison.errors import AssemblyError, DerivationError, checked
+from liaison.errors import AssemblyError, DerivationError
 from liaison.exact.evidence import Evidence, Proofs
 from liaison.expr.graph.node import collector_paused
 from liaison.freedoms.mobility import mobility

@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike
 from liaison.analyse.along.inverse_motion import Efforts
 from liaison.analyse.along.inverse_motion import inverse_dynamics as efforts_along
 from liaison.analyse.control.feedback import unbounded
-from liaison.errors import ArgumentError, SimulationError, checked
+from liaison.arguments import checked
+from liaison.errors import ArgumentError, SimulationError
 from liaison.numeric import Array
 from liaison.numeric.progress import lasting
 from liaison.simulation.record.trajectory import Trajectory

@@ -11,7 +11,8 @@ from typing import Any
 from liaison.analyse.along.along import state_between
 from liaison.analyse.rest.linearize import Linearization
 from liaison.analyse.rest.linearize import linearize as small_motions
-from liaison.errors import NamingError, SimulationError, checked
+from liaison.arguments import checked
+from liaison.errors import NamingError, SimulationError
 from liaison.numeric import State
 from liaison.numeric.progress import lasting
 from liaison.program.kernel import Kernel

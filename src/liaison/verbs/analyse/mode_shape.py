@@ -10,7 +10,7 @@ from typing import Any
 
 from liaison.analyse.rest.linearize import linearize
 from liaison.analyse.rest.mode_motion import mode_motion
-from liaison.errors import checked
+from liaison.arguments import checked
 from liaison.numeric import State
 from liaison.numeric.progress import lasting
 from liaison.simulation.record.trajectory import Trajectory

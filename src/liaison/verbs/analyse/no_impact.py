@@ -11,7 +11,7 @@ from typing import Any
 from liaison.analyse.proofs.no_impact import NoImpact
 from liaison.analyse.proofs.no_impact import no_impact as entered_without
 from liaison.analyse.proofs.rank_proof import MOST_BOXES
-from liaison.errors import checked
+from liaison.arguments import checked
 from liaison.numeric.progress import lasting
 from liaison.verbs.given import Given, mechanism_of, with_values
 

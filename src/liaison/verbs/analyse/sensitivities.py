@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 
 from liaison.analyse.along.sensitivities import Sensitivities
 from liaison.analyse.along.sensitivities import sensitivities as sensitivities_of
-from liaison.errors import checked
+from liaison.arguments import checked
 from liaison.numeric.progress import lasting
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.verbs.along import ready_along

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from liaison.analyse.rest.solutions import Solutions, compare_solutions
-from liaison.errors import checked
+from liaison.arguments import checked
 from liaison.numeric import State
 from liaison.numeric.progress import lasting
 from liaison.verbs.given import (

@@ -10,7 +10,8 @@ from typing import Any, Unpack
 
 from liaison.analyse.along.verify import Verification
 from liaison.analyse.along.verify import verify as verified
-from liaison.errors import ArgumentError, checked
+from liaison.arguments import checked
+from liaison.errors import ArgumentError
 from liaison.numeric.progress import lasting
 from liaison.simulation.plan.options import OF_RUNS, OF_SCENES, RunKeywords, RunOptions, run_options
 from liaison.simulation.record.trajectory import Trajectory

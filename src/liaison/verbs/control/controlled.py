@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from liaison.analyse.control.controlled import controlled as under_control
-from liaison.errors import checked
+from liaison.arguments import checked
 from liaison.model.mechanism import Mechanism
 from liaison.numeric.progress import lasting
 from liaison.verbs.given import Given, mechanism_of

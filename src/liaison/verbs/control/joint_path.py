@@ -12,7 +12,8 @@ import numpy as np
 
 from liaison.analyse.control.reach import JointPath, Target, limits_of
 from liaison.analyse.control.reach import joint_path as path_of
-from liaison.errors import ArgumentError, NamingError, checked
+from liaison.arguments import checked
+from liaison.errors import ArgumentError, NamingError
 from liaison.expr import as_expr, evaluate, symbol, symbols_of
 from liaison.model.scalars import scalar
 from liaison.numeric import Array

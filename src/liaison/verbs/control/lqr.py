@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from liaison.analyse.control.lqr import Regulator, regulator
-from liaison.errors import checked
+from liaison.arguments import checked
 from liaison.model.loads.friction import JointFriction
 from liaison.model.mechanism import Mechanism
 from liaison.model.values import floats

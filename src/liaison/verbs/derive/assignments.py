@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from liaison.arguments import checked
 from liaison.equations.assignments import Assignments, assignments_of, read_assignments
-from liaison.errors import checked
 from liaison.expr.graph.node import collector_paused
 from liaison.formats.read import data_of, text_of
 from liaison.numeric.progress import lasting

@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from liaison.analyse.compare.compare import Comparison
 from liaison.analyse.compare.compare import compare as compare_mechanism
 from liaison.analyse.compare.equality import POINTS
-from liaison.errors import ArgumentError, checked
+from liaison.arguments import checked
+from liaison.errors import ArgumentError
 from liaison.numeric.progress import lasting
 from liaison.verbs.given import Given, check_positive, mechanism_of
 

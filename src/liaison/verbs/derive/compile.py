@@ -5,9 +5,9 @@ Public names: compile.
 
 from __future__ import annotations
 
+from liaison.arguments import checked
 from liaison.contacts.convex.kernel import with_convex
 from liaison.equations.formalisms.newton_euler import newton_euler
-from liaison.errors import checked
 from liaison.expr.graph.node import collector_paused
 from liaison.numeric.progress import working
 from liaison.program.back_ends import back_end_named

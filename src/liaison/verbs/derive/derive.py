@@ -9,10 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack
 
+from liaison.arguments import checked
 from liaison.equations.equations import Equations
 from liaison.equations.formalisms.newton_euler import newton_euler
 from liaison.equations.transform.parametrization import derived_in
-from liaison.errors import ArgumentError, NamingError, OptionError, checked
+from liaison.errors import ArgumentError, NamingError, OptionError
 from liaison.expr.graph.node import collector_paused
 from liaison.numeric.progress import working
 from liaison.verbs.given import Given, Value, in_si, mechanism_of

@@ -18,9 +18,9 @@ from typing import Any, final
 
 from liaison.analyse.proofs.exact_motion import ExactMotion
 from liaison.analyse.proofs.first_integrals import energy_degrees, rate_potential
+from liaison.arguments import checked
 from liaison.equations.formalisms.lagrange import lagrange
 from liaison.equations.reading_order import order_of, squares_of
-from liaison.errors import checked
 from liaison.expr import ZERO, Expr, to_text
 from liaison.expr.graph.node import collector_paused
 from liaison.expr.reading.arrange import Order

@@ -10,10 +10,11 @@ from pathlib import Path
 
 from liaison.analyse.proofs.first_integrals import FirstIntegral
 from liaison.analyse.proofs.first_integrals import first_integrals as integrals_of
+from liaison.arguments import checked
 from liaison.equations.equations import Equations
 from liaison.equations.formalisms.lagrange import lagrange
 from liaison.equations.reading_order import order_of, squares_of
-from liaison.errors import DerivationError, checked
+from liaison.errors import DerivationError
 from liaison.expr.graph.node import collector_paused
 from liaison.expr.reading.reading import to_expr
 from liaison.expr.reading.ring import TooLarge

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from liaison.analyse.proofs.integrability import Integrability
 from liaison.analyse.proofs.integrability import integrability as integrability_of
+from liaison.arguments import checked
 from liaison.equations.equations import Equations
 from liaison.equations.formalisms.lagrange import lagrange
-from liaison.errors import checked
 from liaison.expr.graph.node import collector_paused
 from liaison.model.mechanism import Mechanism
 from liaison.numeric.progress import lasting

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from liaison.analyse.compare.parametrizations import Parametrizations
 from liaison.analyse.compare.parametrizations import parametrizations as measured
-from liaison.errors import checked
+from liaison.arguments import checked
 from liaison.numeric.progress import lasting
 from liaison.tree.cartesian import PARAMETRIZATIONS
 from liaison.verbs.given import Given, Value, check_moving, in_seconds, mechanism_of

@@ -11,13 +11,13 @@ from pathlib import Path
 
 from liaison.analyse.proofs.first_integrals import first_integrals
 from liaison.analyse.proofs.integrability import integrability
+from liaison.arguments import checked
 from liaison.equations.equations import curved_rows
 from liaison.equations.formalisms.lagrange import lagrange
 from liaison.equations.readable.readable import Readable
 from liaison.equations.readable.readable import readable as read_equations
 from liaison.equations.readable.treated import readable_treated
 from liaison.equations.reading_order import order_of, squares_of
-from liaison.errors import checked
 from liaison.expr.graph.node import collector_paused
 from liaison.expr.reading.reading import Name, Reading
 from liaison.expr.reading.ring import TooLarge

@@ -10,7 +10,8 @@ from typing import Any, Unpack
 
 from liaison.analyse.proofs.reduce import Reduction
 from liaison.analyse.proofs.reduce import reduce as reduced
-from liaison.errors import OptionError, checked
+from liaison.arguments import checked
+from liaison.errors import OptionError
 from liaison.expr.graph.node import collector_paused
 from liaison.freedoms.keywords import ProofKeywords
 from liaison.numeric.progress import working

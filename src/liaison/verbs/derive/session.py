@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from liaison.arguments import checked
 from liaison.equations.vector.session import Session
-from liaison.errors import checked
 from liaison.verbs.given import Given
 
 from .vector_equations import vector_equations

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from liaison.errors import ArgumentError, NamingError, checked
+from liaison.arguments import checked
+from liaison.errors import ArgumentError, NamingError
 from liaison.numeric.progress import lasting
 from liaison.program.frameworks.one_step import Coefficients
 from liaison.program.kernel import Kernel

@@ -15,9 +15,10 @@ from typing import Any, TypedDict, Unpack, final
 import numpy as np
 
 from liaison.analyse.proofs.no_impact import no_impact
+from liaison.arguments import checked
 from liaison.display import html_of
 from liaison.equations.start_checks import is_completed
-from liaison.errors import NamingError, OptionError, SimulationError, checked
+from liaison.errors import NamingError, OptionError, SimulationError
 from liaison.expr.graph.node import collector_paused
 from liaison.fmi.archive import fmu
 from liaison.fmi.description import Options

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from liaison.errors import checked
+from liaison.arguments import checked
 from liaison.numeric.progress import lasting
 from liaison.program.kernel import Kernel
 from liaison.program.program import Program

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, overload
 
+from liaison.arguments import checked
 from liaison.equations.vector.scalar_equations import ScalarEquations
 from liaison.equations.vector.vector_equations import VectorEquations
 from liaison.equations.vector.vector_equations import vector_equations as of_tree
-from liaison.errors import NamingError, checked
+from liaison.errors import NamingError
 from liaison.numeric.progress import lasting
 from liaison.tree.tree import span
 from liaison.verbs.given import Given, mechanism_of

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
-from liaison.errors import OptionError, checked
+from liaison.arguments import checked
+from liaison.errors import OptionError
 from liaison.expr.graph.node import collector_paused
 from liaison.freedoms.global_.assembly import AssemblyModes
 from liaison.freedoms.global_.inverse_kinematics import inverse_kinematics as find_reaches

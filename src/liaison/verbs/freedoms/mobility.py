@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Unpack
 
-from liaison.errors import NamingError, OptionError, checked, interruptible
+from liaison.arguments import checked
+from liaison.errors import NamingError, OptionError, interruptible
 from liaison.expr.graph.node import collector_paused
+from liaison.freedoms.degrees import Mobility
 from liaison.freedoms.keywords import ProofKeywords
-from liaison.freedoms.mobility import Mobility
 from liaison.freedoms.mobility import mobility as examine
 from liaison.numeric.progress import working
 from liaison.tree.tree import Tree

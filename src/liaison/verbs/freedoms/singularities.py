@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from liaison.analyse.along.singularities import NEAR, RankAlong, rank_along
-from liaison.errors import OptionError, checked
+from liaison.arguments import checked
+from liaison.errors import OptionError
 from liaison.expr.graph.node import collector_paused
 from liaison.freedoms.mobility import singularities as followed
 from liaison.freedoms.singular import STEP, STEPS, Singularities

@@ -9,7 +9,8 @@ from dataclasses import replace
 from typing import Unpack
 
 from liaison.analyse.along.along import poses_at
-from liaison.errors import ArgumentError, checked
+from liaison.arguments import checked
+from liaison.errors import ArgumentError
 from liaison.model.mechanism import Mechanism
 from liaison.model.pairing import drawn
 from liaison.numeric.progress import lasting

@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
+from liaison.arguments import checked
 from liaison.equations.formalisms.newton_euler import newton_euler
 from liaison.equations.transform.stabilized import stabilized
-from liaison.errors import DerivationError, checked
+from liaison.errors import DerivationError
 from liaison.lazy import Shown
 from liaison.numeric.progress import lasting
 from liaison.program.llvm.to_llvm import to_llvm

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from liaison.arguments import checked
 from liaison.contacts.scene.parts import Laws, Terrain
-from liaison.errors import ModelError, checked
+from liaison.errors import ModelError
 from liaison.model.contacts.collisions import collisions
 from liaison.model.shapes import HeightField
 from liaison.numeric.progress import lasting

@@ -10,7 +10,7 @@ from typing import Any, Unpack
 
 from liaison.analyse.rest.viscous import ALPHA, Convergence, with_alpha
 from liaison.analyse.rest.viscous import convergence as distances
-from liaison.errors import checked
+from liaison.arguments import checked
 from liaison.numeric import Array
 from liaison.numeric.progress import lasting
 from liaison.simulation.plan.options import OF_RUNS, OF_SCENES, RunKeywords, RunOptions, run_options

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
-from liaison.errors import ArgumentError, NamingError, checked
+from liaison.arguments import checked
+from liaison.errors import ArgumentError, NamingError
 from liaison.model.mechanism import Mechanism
 from liaison.model.pairing import is_scene
 from liaison.numeric.progress import lasting

@@ -11,7 +11,8 @@ from typing import Any
 
 from liaison.analyse.along.inverse_motion import SERIES
 from liaison.analyse.along.inverse_motion import kinematic_run as moved_by_drives
-from liaison.errors import ModelError, checked
+from liaison.arguments import checked
+from liaison.errors import ModelError
 from liaison.expr.graph.node import symbol
 from liaison.expr.table import Table
 from liaison.model.mechanism import Mechanism

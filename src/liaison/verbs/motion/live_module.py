@@ -10,8 +10,9 @@ from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
+from liaison.arguments import checked
 from liaison.equations.start_checks import is_completed
-from liaison.errors import OptionError, SimulationError, checked
+from liaison.errors import OptionError, SimulationError
 from liaison.expr import Expr, symbols_of
 from liaison.expr.graph.node import collector_paused
 from liaison.model.mechanism import Mechanism

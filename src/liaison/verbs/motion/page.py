@@ -14,7 +14,8 @@ from typing import Any, Unpack
 import numpy as np
 
 from liaison.analyse.along.contact_marks import ContactMark, contact_marks
-from liaison.errors import LiaisonError, SimulationError, checked
+from liaison.arguments import checked
+from liaison.errors import LiaisonError, SimulationError
 from liaison.expr import symbol
 from liaison.freedoms.global_.assembly import AssemblyModes
 from liaison.model import Input, Marker, Mechanism, Parameter, wrench

@@ -18,6 +18,7 @@ import numpy as np
 
 from liaison.analyse.along.drives import DriveAlong, drives_along, is_effort, with_efforts
 from liaison.analyse.along.verify import Verification
+from liaison.arguments import checked
 from liaison.display.page import Page
 from liaison.display.report.design import (
     equations_section,
@@ -34,14 +35,7 @@ from liaison.display.report.motion import (
     versions_section,
 )
 from liaison.display.report.record import SECTIONS, Report, Section
-from liaison.errors import (
-    ArgumentError,
-    LiaisonError,
-    ModelError,
-    NamingError,
-    SimulationError,
-    checked,
-)
+from liaison.errors import ArgumentError, LiaisonError, ModelError, NamingError, SimulationError
 from liaison.model.mechanism import Mechanism
 from liaison.model.pairing import drawn, is_scene
 from liaison.numeric.progress import lasting

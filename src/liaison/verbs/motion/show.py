@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Unpack
 
-from liaison.errors import checked
+from liaison.arguments import checked
 from liaison.model.pairing import drawn
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.verbs.given import Given, mechanism_of

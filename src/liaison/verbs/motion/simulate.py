@@ -8,14 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Unpack
 
-from liaison.errors import (
-    ArgumentError,
-    OptionError,
-    SimulationError,
-    checked,
-    interruptible,
-    unchecked,
-)
+from liaison.arguments import checked, unchecked
+from liaison.errors import ArgumentError, OptionError, SimulationError, interruptible
 from liaison.model.pairing import is_scene
 from liaison.numeric import State
 from liaison.numeric.progress import log, working

@@ -11,6 +11,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from liaison.arguments import checked
 from liaison.equations.formalisms.newton_euler import newton_euler
 from liaison.errors import (
     ArgumentError,
@@ -18,7 +19,6 @@ from liaison.errors import (
     ModelError,
     NamingError,
     SimulationError,
-    checked,
     interruptible,
 )
 from liaison.expr.graph.node import collector_paused
@@ -43,14 +43,13 @@ from liaison.simulation.record.trajectory import FAILED
 from liaison.tree.starts import check_attitudes
 from liaison.tree.tree import Tree, span
 from liaison.units import Label, si_values
-from liaison.verbs.assembling import Assembling, Wanted, attempt, closed_start, of_run
+from liaison.verbs.assembling import Assembling, Wanted, attempt, closed_start, of_run, tree_keeping
 from liaison.verbs.given import (
     Value,
     check_no_controller,
     in_seconds,
     in_si,
     under_control,
-    with_starts,
     with_values,
 )
 from liaison.verbs.ready import (
@@ -201,7 +200,7 @@ def _by_loops(
     None where unrolled code is for them.
     """
     count = _count(wanted)
-    tree = _keeping(with_values(mechanism, wanted.parameters), wanted.row(0))
+    tree = tree_keeping(with_values(mechanism, wanted.parameters), wanted.row(0))
     looped = looped_kernel(tree, evaluations * (count or 1))
     if looped is None:
         return None
@@ -242,7 +241,7 @@ def _unrolled(
     mechanism: Mechanism, wanted: Wanted, goes_on: bool
 ) -> tuple[Kernel, list[State | AssemblyError]]:
     """The code of a mechanism, its closures completed, and where its runs start."""
-    tree = _keeping(mechanism, wanted.row(0))
+    tree = tree_keeping(mechanism, wanted.row(0))
     equations = newton_euler(tree)
     kernel = compiled(tree, equations)
     tried = _tried(tree, kernel, wanted, _count(wanted), goes_on)
@@ -333,15 +332,3 @@ def _count(wanted: Wanted) -> int | None:
     groups = {"start": wanted.start, "guess": wanted.guess, "parameter": wanted.parameters}
     named = {f"{kind} {k!r}": x for kind, values in groups.items() for k, x in values.items()}
     return common_length({what: length_of(what, x) for what, x in named.items()})
-
-
-def _keeping(mechanism: Mechanism, one: Wanted) -> Tree:
-    """A tree that keeps the coordinates of all starts and guesses, of joints that are cut, too."""
-    tree = span(mechanism)
-    kept = {x.name for x in (*tree.position_labels(), *tree.velocity_labels())}
-    cut = {*mechanism.coordinates, *mechanism.speeds} - kept
-    if not cut & {*one.start, *one.guess}:
-        return tree
-    start = {name: x for name, x in one.start.items() if name in cut}
-    guess = {name: x for name, x in one.guess.items() if name in cut}
-    return span(with_starts(mechanism, start, guess))

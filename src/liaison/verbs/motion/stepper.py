@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Unpack
 
-from liaison.errors import checked, interruptible
+from liaison.arguments import checked
+from liaison.errors import interruptible
 from liaison.numeric import State
 from liaison.numeric.progress import lasting
 from liaison.program.kernel import Kernel

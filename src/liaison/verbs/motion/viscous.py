@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from liaison.analyse.rest.viscous import viscous as with_friction
-from liaison.errors import checked
+from liaison.arguments import checked
 from liaison.model.mechanism import Mechanism
 from liaison.verbs.given import Given, mechanism_of
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from liaison.errors import checked
+from liaison.arguments import checked
 from liaison.numeric import Array
 from liaison.verbs.at_state import Positions, Velocities, accelerations, at_state
 from liaison.verbs.given import Given, Value

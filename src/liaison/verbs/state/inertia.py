@@ -11,7 +11,8 @@ from typing import Any, final
 
 import numpy as np
 
-from liaison.errors import ArgumentError, ModelError, NamingError, checked
+from liaison.arguments import checked
+from liaison.errors import ArgumentError, ModelError, NamingError
 from liaison.expr import as_expr, evaluate, symbol
 from liaison.lazy import Shown
 from liaison.numeric import Array

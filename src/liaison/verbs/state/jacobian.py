@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from liaison.errors import checked
+from liaison.arguments import checked
 from liaison.numeric import Array
 from liaison.verbs.at_state import Positions, at_state, body_block, point_of
 from liaison.verbs.given import Given, Value

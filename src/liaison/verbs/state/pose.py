@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from liaison.errors import checked
+from liaison.arguments import checked
 from liaison.numeric import Array
 from liaison.verbs.at_state import Positions, at_state, body_block
 from liaison.verbs.given import Given, Value

@@ -11,7 +11,7 @@ from typing import Any, final
 
 import numpy as np
 
-from liaison.errors import checked
+from liaison.arguments import checked
 from liaison.lazy import Shown
 from liaison.numeric import Array
 from liaison.spatial import WORLD, Inertia, Torsor

@@ -24,8 +24,9 @@ from liaison.model.joints.joint_type import JointType
 from liaison.model.mechanism import Mechanism
 from liaison.numeric import Array, State
 from liaison.program.kernel import Kernel
+from liaison.simulation.batch.ends import Ends, check_series, runs_of, series_at
 from liaison.simulation.batch.plan import Starts, instants_of
-from liaison.simulation.batch.result import Ends, Runs, check_series, runs_of, series_at
+from liaison.simulation.batch.result import Runs
 from liaison.simulation.batch.run import BATCH_SERIES, Batch
 from liaison.simulation.events.watched import sides_in
 from liaison.simulation.outcome import NOT_ASSEMBLED, Outcome
@@ -38,9 +39,7 @@ from liaison.simulation.report import FORWARD, series_of
 from liaison.simulation.run import simulate
 from liaison.simulation.worlds.device_runs import DeviceRuns, check_breaks
 from liaison.tree.starts import check_attitudes
-from liaison.tree.tree import Tree, span
-from liaison.verbs.assembling import Assembling, Wanted
-from liaison.verbs.given import with_starts
+from liaison.verbs.assembling import Assembling, Wanted, tree_keeping
 from liaison.verbs.ready import compiled, equations_at, start_of
 
 FORWARD_ROWS = 20_000
@@ -143,7 +142,7 @@ class Family:
         row = np.array([recipe.reference], dtype=float).reshape(1, len(recipe.varied))
         one = recipe.wanted(row).row(0)
         check_with(mechanism, one.parameters)
-        tree = _keeping(mechanism, one)
+        tree = tree_keeping(mechanism, one)
         equations = newton_euler(tree)
         self.kernel = compiled(tree, equations)
         self._assembling = Assembling(tree, self.kernel)
@@ -427,18 +426,6 @@ def _filled(kernel: Kernel, array: str, table: Array, columns: Mapping[str, Any]
     for name, column in columns.items():
         table[:, names.index(name)] = column
     return table
-
-
-def _keeping(mechanism: Mechanism, one: Wanted) -> Tree:
-    """A tree that keeps the coordinates of all starts and guesses, of joints that are cut, too."""
-    tree = span(mechanism)
-    kept = {x.name for x in (*tree.position_labels(), *tree.velocity_labels())}
-    cut = {*mechanism.coordinates, *mechanism.speeds} - kept
-    if not cut & {*one.start, *one.guess}:
-        return tree
-    start = {name: x for name, x in one.start.items() if name in cut}
-    guess = {name: x for name, x in one.guess.items() if name in cut}
-    return span(with_starts(mechanism, start, guess))
 
 
 def ready_family(recipe: Recipe, rows: Sequence[Sequence[float]]) -> Family:

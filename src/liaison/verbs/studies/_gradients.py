@@ -35,8 +35,8 @@ from liaison.simulation.steps.rungekutta import TSITOURAS
 from liaison.studies.measures import Samples
 from liaison.units import unit_of
 
+from ._asked import Asked
 from ._family import INPUT, PARAMETER, START, Family
-from ._studying import Asked
 
 Mode: TypeAlias = Literal["exact", "forward", "adjoint"]
 """How exact gradients are computed: as is quicker, with the motion, or back in time."""

@@ -11,7 +11,8 @@ from typing import Any, Literal, Unpack
 
 import numpy as np
 
-from liaison.errors import ArgumentError, SimulationError, checked
+from liaison.arguments import checked
+from liaison.errors import ArgumentError, SimulationError
 from liaison.model.mechanism import Mechanism
 from liaison.numeric.progress import working
 from liaison.simulation.batch.run import BATCH_SERIES
@@ -19,8 +20,8 @@ from liaison.simulation.plan.options import BatchKeywords, run_options
 from liaison.studies.variations import Points
 from liaison.verbs.given import Value, in_seconds, mechanism_of
 
+from ._asked import asked_of, nominal
 from ._gradients import EXACT, Gradients, check_choice
-from ._studying import asked_of, nominal
 from .study import _TAKEN, _shared, with_reference
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from liaison.errors import checked
+from liaison.arguments import checked
 from liaison.numeric.progress import lasting
 from liaison.studies.store import Store
 from liaison.studies.study import Study

@@ -13,7 +13,8 @@ from typing import Any, Literal, Unpack, cast, final
 
 import numpy as np
 
-from liaison.errors import ArgumentError, ModelError, NamingError, SimulationError, checked
+from liaison.arguments import checked
+from liaison.errors import ArgumentError, ModelError, NamingError, SimulationError
 from liaison.formats.lsd.write.write import write_lsd
 from liaison.lazy import Shown
 from liaison.model.mechanism import Mechanism
@@ -34,16 +35,10 @@ from liaison.verbs.given import (
     with_values,
 )
 
+from ._asked import VERSION, Asked, asked_of, nominal, unit_of_measure
 from ._family import START, Family
 from ._gradients import EXACT, Gradients, Mode, check_choice, differences
-from ._studying import (
-    VERSION,
-    Asked,
-    Making,
-    asked_of,
-    nominal,
-    unit_of_measure,
-)
+from ._studying import Making
 from .study import _TAKEN, _shared, carried_out, with_reference
 
 NOT_SMOOTH = (ArgumentError, ModelError, SimulationError)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Unpack
 
-from liaison.errors import checked
+from liaison.arguments import checked
 from liaison.model.mechanism import Mechanism
 from liaison.simulation.plan.options import BatchKeywords
 from liaison.studies.indices import Indices, indices_of

@@ -16,7 +16,8 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from liaison.errors import ArgumentError, Interrupted, checked
+from liaison.arguments import checked
+from liaison.errors import ArgumentError, Interrupted
 from liaison.model.mechanism import Mechanism
 from liaison.numeric.progress import working
 from liaison.simulation.batch.run import BATCH_SERIES
@@ -30,20 +31,9 @@ from liaison.studies.variations import Points, points_of, variation_of
 from liaison.studies.work import Progress, carry_out
 from liaison.verbs.given import Value, in_seconds, in_si, mechanism_of, units
 
+from ._asked import PLAIN_OPTIONS, VERSION, Asked, asked_of, definition_of, keys_of, nominal
 from ._family import CPU, Family, Recipe, ready_family
-from ._studying import (
-    PLAIN_OPTIONS,
-    VERSION,
-    Asked,
-    Making,
-    asked_of,
-    definition_of,
-    keep_ready,
-    keys_of,
-    live_page,
-    nominal,
-    run_again,
-)
+from ._studying import Making, keep_ready, live_page, run_again
 
 MEMORY = 4_000_000
 """Numbers recorded by one chunk, at most."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from liaison.errors import ModelError, checked, interruptible
+from liaison.arguments import checked
+from liaison.errors import ModelError, interruptible
 from liaison.model.pairing import is_scene
 from liaison.numeric import State
 from liaison.numeric.progress import lasting

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from liaison.analyse.proofs.syzygies import PolynomialPsi, polynomial_psi
+from liaison.arguments import checked
 from liaison.display.page import plural
-from liaison.errors import checked
 from liaison.expr import to_text
 from liaison.lazy import Shown
 from liaison.numeric.progress import lasting

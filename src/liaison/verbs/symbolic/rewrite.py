@@ -22,7 +22,8 @@ from liaison.algebra import (
     to_text,
 )
 from liaison.algebra.own.rewriting import LIMIT
-from liaison.errors import ArgumentError, DerivationError, TextError, checked
+from liaison.arguments import checked
+from liaison.errors import ArgumentError, DerivationError, TextError
 from liaison.formats.read import data_of, text_of
 from liaison.lazy import Shown
 from liaison.numeric.progress import lasting

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
-from liaison.errors import ArgumentError, DerivationError, checked
+from liaison.arguments import checked
+from liaison.errors import ArgumentError, DerivationError
 from liaison.expr import Expr, as_expr, symbol, symbols_of
 from liaison.expr.parse import formulas
 from liaison.freedoms.engines.ideal import Basis, divided, groebner, polynomials_of

@@ -3,7 +3,7 @@
 The front end is built from web/ (`make web`, or when the package is installed) and stands beside
 this file in `built`: page.js, page.css and notices.txt, the licences of what is bundled.
 
-Public names: page_html, front_end, data_block, content_policy, BUILT.
+Public names: page_html, whole_page, front_end, data_block, BUILT.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import base64
 import hashlib
 import html
 import json
+from collections.abc import Iterable
 from importlib import resources
 from typing import Any
 
@@ -35,13 +36,40 @@ PAGE = """<!doctype html>
 <style>{style}</style>
 </head>
 <body>
-<noscript>This page shows a moving mechanism, for which it needs JavaScript.</noscript>
-<div id="liaison"></div>
-{blocks}
+<noscript>This page shows {subject}, for which it needs JavaScript.</noscript>
+{body}
 <script>{script}</script>
 </body>
 </html>
 """
+
+
+def whole_page(
+    files: tuple[str, str],
+    title: str,
+    *,
+    subject: str,
+    body: Iterable[str],
+    connect: str = "'none'",
+) -> str:
+    """A page that makes no request.
+
+    Args:
+        files: its script and its style.
+        title: of the page.
+        subject: what it shows, as a noun.
+        body: elements, between which lines end.
+        connect: where it may ask for more, as `content_policy` writes it.
+    """
+    script, style = files
+    return PAGE.format(
+        policy=content_policy(script, style, connect),
+        title=html.escape(title),
+        style=style,
+        subject=subject,
+        body="\n".join(body),
+        script=script,
+    )
 
 
 def page_html(scene: Scene, served: dict[str, Any] | None = None, live: Live | None = None) -> str:
@@ -56,8 +84,8 @@ def page_html(scene: Scene, served: dict[str, Any] | None = None, live: Live | N
         MissingModule: the front end is not built.
     """
     files = front_end()
-    script, style = files["page.js"], files["page.css"]
     blocks = [
+        '<div id="liaison"></div>',
         _block("scene", "application/json", _json(scene.text)),
         _block("data", "text/plain", scene.data),
         _block("notices", "application/json", _json(files["notices.txt"])),
@@ -67,12 +95,12 @@ def page_html(scene: Scene, served: dict[str, Any] | None = None, live: Live | N
     if live is not None:
         blocks.append(_block("engine", "application/json", _json(live.script)))
         blocks.append(_block("module", "text/plain", deflated(live.module)))
-    return PAGE.format(
-        policy=content_policy(script, style, "'self'" if served is not None else "'none'"),
-        title=html.escape(str(scene.text["title"])),
-        style=style,
-        blocks="\n".join(blocks),
-        script=script,
+    return whole_page(
+        (files["page.js"], files["page.css"]),
+        str(scene.text["title"]),
+        subject="a moving mechanism",
+        body=blocks,
+        connect="'self'" if served is not None else "'none'",
     )
 
 

@@ -8,38 +8,17 @@ Public names: study_page, MOST_POINTS.
 
 from __future__ import annotations
 
-import html
 from importlib import resources
 from typing import Any
 
 import numpy as np
 
-from liaison.view.pages.html import content_policy, data_block
+from liaison.view.pages.html import data_block, whole_page
 
 from .table import StudyTable, some_of
 
 MOST_POINTS = 5000
 """Points of a page."""
-
-PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="generator" content="liaison">
-<title>{title}</title>
-<style>{style}</style>
-</head>
-<body>
-<noscript>This page shows a study, for which it needs JavaScript.</noscript>
-<main id="study"></main>
-{data}
-<script>{script}</script>
-</body>
-</html>
-"""
 
 
 def study_page(table: StudyTable, keys: list[str], live: str = "") -> str:
@@ -68,10 +47,5 @@ def study_page(table: StudyTable, keys: list[str], live: str = "") -> str:
     folder = resources.files(__package__)
     script = folder.joinpath("study.js").read_text(encoding="utf-8")
     style = folder.joinpath("study.css").read_text(encoding="utf-8")
-    return PAGE.format(
-        policy=content_policy(script, style, "'none'"),
-        title=html.escape(f"{table.title}: study"),
-        style=style,
-        data=data_block("data", "application/json", data),
-        script=script,
-    )
+    body = ['<main id="study"></main>', data_block("data", "application/json", data)]
+    return whole_page((script, style), f"{table.title}: study", subject="a study", body=body)

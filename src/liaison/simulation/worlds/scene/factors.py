@@ -12,8 +12,7 @@ Source: GVL13 §3.2.10 (block LU), §11.1.9 (least degree); docs/theory/contact_
 
 from __future__ import annotations
 
-from liaison.contacts.impulses.block_factors import SIDE
-from liaison.contacts.impulses.interior import add_product
+from liaison.contacts.impulses.panels import SIDE, add_row, put_six
 from liaison.contacts.scene.layout import (
     PAIRS_A_BLOCK,
     ConePair,
@@ -345,6 +344,26 @@ def add_pair(between: i64, contact: Contact, q: ConePair, s: System) -> None:
 
 
 @loop
+def add_product(contact: Contact, left: i64, right: i64, q: ConePair, out: ptr) -> None:
+    """out += Lᵀ G R of three rows each of the contact, which begin at `left` and at `right`."""
+    g = q.g
+    rows = contact.rows
+    x = rows[right]
+    y = rows[right + 1]
+    t = rows[right + 2]
+    GR = q.product
+    a = GR[0]
+    b = GR[1]
+    c = GR[2]
+    for j in range(6):
+        a[j] = g[0, 0] * x[j]
+        b[j] = g[1, 0] * x[j] + g[1, 1] * y[j] + g[1, 2] * t[j]
+        c[j] = g[2, 0] * x[j] + g[2, 1] * y[j] + g[2, 2] * t[j]
+    for i in range(6):
+        add_row(rows[left, i], a, rows[left + 1, i], b, rows[left + 2, i], c, out[6 * i :])
+
+
+@loop
 def factorized(me: i64, s: System, w: Block) -> i64:
     """A = L U in place, with one over the pivots on the diagonal; 0 if done, 1 where one vanishes.
 
@@ -502,12 +521,7 @@ def divide_row(u: ptr, row: ptr) -> None:
     d = (row[3] - a * u[3] - b * u[9] - c * u[15]) * u[21]
     e = (row[4] - a * u[4] - b * u[10] - c * u[16] - d * u[22]) * u[28]
     f = (row[5] - a * u[5] - b * u[11] - c * u[17] - d * u[23] - e * u[29]) * u[35]
-    row[0] = a
-    row[1] = b
-    row[2] = c
-    row[3] = d
-    row[4] = e
-    row[5] = f
+    put_six(a, b, c, d, e, f, row)
 
 
 @loop
@@ -618,12 +632,7 @@ def forward(k: i64, parts: i64, m: ptr, x: ptr, out: ptr, w: Block) -> None:
     d = less(k, 3, parts, x, w) - m[18] * a - m[19] * b - m[20] * c
     e = less(k, 4, parts, x, w) - m[24] * a - m[25] * b - m[26] * c - m[27] * d
     f = less(k, 5, parts, x, w) - m[30] * a - m[31] * b - m[32] * c - m[33] * d - m[34] * e
-    out[0] = a
-    out[1] = b
-    out[2] = c
-    out[3] = d
-    out[4] = e
-    out[5] = f
+    put_six(a, b, c, d, e, f, out)
 
 
 @loop
@@ -635,9 +644,4 @@ def backward(k: i64, parts: i64, u: ptr, x: ptr, out: ptr, w: Block) -> None:
     c = (less(k, 2, parts, x, w) - u[17] * f - u[16] * e - u[15] * d) * u[14]
     b = (less(k, 1, parts, x, w) - u[11] * f - u[10] * e - u[9] * d - u[8] * c) * u[7]
     a = (less(k, 0, parts, x, w) - u[5] * f - u[4] * e - u[3] * d - u[2] * c - u[1] * b) * u[0]
-    out[0] = a
-    out[1] = b
-    out[2] = c
-    out[3] = d
-    out[4] = e
-    out[5] = f
+    put_six(a, b, c, d, e, f, out)

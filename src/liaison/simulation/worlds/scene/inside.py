@@ -18,8 +18,6 @@ Source: docs/theory/contact_solvers.md; DUFF17 (tangents of a normal without sin
 
 from __future__ import annotations
 
-from math import sqrt
-
 from liaison.contacts.impulses.interior import (
     BETTER,
     CLOSE,
@@ -27,19 +25,17 @@ from liaison.contacts.impulses.interior import (
     DAMPING,
     GOLDEN,
     LAST,
-    LEAST,
     LONGER,
     LOOK,
     NEAR,
     PART,
     SHRUNK,
     SLOW,
-    SOFT,
-    STRICT,
     STUCK,
-    WEDGE,
     aim,
     cones_of,
+    enter_pair,
+    go_inside,
     products,
     respond,
     room_of,
@@ -420,14 +416,7 @@ def enter_contact(
     """Rates and λ of one contact."""
     for r in range(3):
         q.rate[r] = rate_of(k, r, contact, w)
-    q.is_strict = 1 if way > 0 or q.mu > STRICT else 0
-    is_soft = 1.0 if way > 0 or q.mu > WEDGE else 0.0
-    q.soft = is_soft * SOFT * limit * contact.normal
-    q.w = max(q.rate[0] + q.soft * contact.force[0], little)
-    q.slack = 0.0
-    if q.mu > 0.0:
-        slip = sqrt(q.rate[1] * q.rate[1] + q.rate[2] * q.rate[2])
-        q.slack = 1.1 * slip + 0.5 * little / q.mu
+    enter_pair(limit, little, way, contact, q)
     for r in range(2):
         x = GOLDEN * float((2 * k + r + 1) * (2 * way + 1))
         x -= float(int(x))
@@ -509,24 +498,6 @@ def go_all(me: i64, far: f64, now: f64, count: i64, w: Block) -> None:
         put_force(h, contact, w)
         put_entered(h, q, w)
         h += w.lanes
-
-
-@loop
-def go_inside(far: f64, now: f64, contact: Contact, q: ConePair) -> None:
-    """One contact so far along its changes."""
-    for r in range(3):
-        contact.force[r] += far * q.df[r]
-    # rates by what they change: of what sticks they are far below the rounding of v
-    q.rate[0] += far * (q.dw + q.lag - q.soft * q.df[0])
-    q.rate[1] += far * q.dz[1]
-    q.rate[2] += far * q.dz[2]
-    q.w += far * q.dw
-    q.slack += far * q.dz[0]
-    if q.mu > 0.0 and q.is_strict == 0:
-        # nothing else hangs on λ: where it would leave its cone it is set anew
-        slip = sqrt(q.rate[1] * q.rate[1] + q.rate[2] * q.rate[2])
-        least = LEAST * now / (q.mu * contact.force[0])
-        q.slack = max(q.slack, slip + least)
 
 
 @loop

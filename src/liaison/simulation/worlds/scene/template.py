@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from liaison.contacts.convex.field_layout import Fields
 from liaison.contacts.convex.layout import Bodies as ConvexBodies
 from liaison.contacts.scene.islands import MANY, ROUNDING
-from liaison.contacts.scene.layout import RESERVED, Crew, World, scene_scratch
+from liaison.contacts.scene.layout import RESERVED, Crew, World
 from liaison.contacts.scene.parts import SceneModel
 from liaison.contacts.scene.step import reach_of, thickness_of
-from liaison.contacts.scene.world import world_of
+from liaison.contacts.scene.world import scene_scratch, world_of
 from liaison.program.loops.records import words_of
 from liaison.program.loops.special import reals_of
 from liaison.simulation.plan.plan import Plan

@@ -288,9 +288,9 @@ UNROLLED = (
 IN_REGISTERS = (
     "scale_pair", "scaling_point", "forth", "aim", "divide", "constant_part", "respond", "room_of",
     "cone_room", "products", "add_impulse", "changed_rate",
-    "go_inside", "enter_contact", "rate_of", "give_back", "take_rows", "set_directions",
-    "ball_rows", "take_force", "get_force", "put_force", "get_entered", "put_entered",
-    "get_scaled", "put_scaled", "get_changes", "put_changes", "clear_scaled",
+    "go_inside", "enter_contact", "enter_pair", "rate_of", "give_back", "take_rows",
+    "set_directions", "ball_rows", "take_force", "get_force", "put_force", "get_entered",
+    "put_entered", "get_scaled", "put_scaled", "get_changes", "put_changes", "clear_scaled",
     "get_constant", "put_constant",
 )  # fmt: skip
 """Functions of a contact in the interior method: written where they are called, all their loops
