@@ -173,6 +173,8 @@ def test_what_has_no_inertia_or_no_room_is_left_to_unrolled_code(monkeypatch):
     run = liaison.simulate(weightless, until=0.01, step=0.005, only_series=())
     assert run.status == "done"
     assert run.meta["equations"] != ready.looped_identity(liaison.read(weightless))
+    looped, unrolled = by_both(monkeypatch, lambda: liaison.forward_dynamics(weightless))
+    np.testing.assert_allclose(looped, unrolled, rtol=RUN)
     rates = ring(6) + "require J1'*J1' = 2*J0'*J0' ;"
     assert ready.looped_kernel(span(liaison.read(rates))) is None
 

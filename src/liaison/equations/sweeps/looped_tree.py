@@ -98,6 +98,7 @@ class LoopedTree:
         nodes: as in `Sweeps`; welds are nodes, too.
         kept: nodes at the end, behind states of loads, that only keep coordinates of cut joints.
         constants: of all nodes, one after another.
+        rotors: velocity -> inertia that it moves besides bodies.
         inputs: symbol of the formulas of a node -> (array, index).
         local_inputs: the same of q ⊞ ξ and ξ̇.
         forward: v̇ of (q, v, τ).
@@ -127,6 +128,7 @@ class LoopedTree:
     nodes: Ints
     kept: int
     constants: Numbers
+    rotors: Mapping[int, float]
     inputs: Mapping[Expr, tuple[str, int]]
     local_inputs: Mapping[Expr, tuple[str, int]]
     forward: Recursion
@@ -203,7 +205,7 @@ def looped_tree(tree: Tree, *, may_bend: bool = False, is_stepped: bool = False)
     moving, keeping = _moving_and_keeping(tree)
     along, on_bodies = _parted(tree.mechanism)
     setting = Setting(_without_loads_on_bodies(tree, along) if on_bodies else tree)
-    grouping = grouped(moving, known, _rotors(setting, known))
+    grouping = grouped(moving, known, rotors := _rotors(setting, known))
     gravity = gravity_of(tree, known)
     recursions = _recursions(tree, grouping, gravity)
     further = [*dict.fromkeys(x.joint.type for x in keeping)]
@@ -216,6 +218,7 @@ def looped_tree(tree: Tree, *, may_bend: bool = False, is_stepped: bool = False)
         nodes=np.vstack([node_table(moving, grouping), _kept_table(keeping, grouping, further)]),
         kept=len(keeping),
         constants=grouping.constants,
+        rotors=MappingProxyType(rotors),
         inputs=MappingProxyType(_places(grouping, recursions)),
         local_inputs=MappingProxyType(local_places(grouping, further)),
         forward=recursions[0],
