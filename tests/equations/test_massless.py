@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from liaison.equations import FORMALISMS
+from liaison.equations.sweeps.joint_inertia import velocity_without_inertia
 from liaison.errors import DerivationError
 from liaison.expr import symbol
 from liaison.model import (
@@ -18,10 +19,13 @@ from liaison.model import (
     Marker,
     Mechanism,
     PrescribedMotion,
+    Prismatic,
     Revolute,
     Rotation,
+    Spherical,
     Start,
 )
+from liaison.numeric import State
 from liaison.program import to_numpy
 from liaison.program.lower import lower
 from liaison.tree import assemble, span
@@ -120,3 +124,40 @@ def test_what_nothing_holds_is_refused_by_name():
     m = Mechanism("hand", (Body("hand"),), (hinge("A", at("ground"), at("hand")),))
     with pytest.raises(DerivationError, match='nothing gives "A\'" inertia'):
         lower(FORMALISMS["newton_euler"](span(m))).entry("forward")
+
+
+def branches(rng) -> Mechanism:
+    """A random tree with sliders, hinges and ball joints; some bodies are points, or nothing."""
+    bodies, joints = [], []
+    for k in range(6):
+        kind = rng.integers(4)
+        m, i = (0.0, 0.0) if kind == 0 else (1.0, 0.0 if kind == 1 else 0.1)
+        center = (0.0, 0.0, 0.3) if kind == 1 else tuple(rng.normal(size=3) * m)
+        bodies.append(Body(f"b{k}", m, center, ((i, 0, 0), (0, i, 0), (0, 0, i))))
+        on = "ground" if k == 0 else f"b{rng.integers(k)}"
+        joint = (Revolute, Prismatic, Spherical)[rng.integers(3)]()
+        p = tuple(rng.normal(size=3)) if rng.random() < 0.7 else (0, 0, 0)
+        joints.append(Joint(f"J{k}", joint, Marker(on, p=p), Marker(f"b{k}")))
+    return Mechanism("branches", tuple(bodies), tuple(joints))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_joints_without_inertia_are_those_of_a_singular_mass_matrix(seed):
+    """At random positions, of which rounding knows no exact zero."""
+    rng = np.random.default_rng(seed)
+    for _ in range(5):
+        tree = span(branches(rng))
+        state = assemble(tree)
+        kernel = to_numpy(lower(FORMALISMS["newton_euler"](tree)))
+        q = kernel("retract", q=state.q, x=rng.normal(size=tree.nv))
+        here = State(0.0, q, state.v)
+        M = kernel("mass_matrix", q=q).reshape(tree.nv, tree.nv)
+        is_singular = np.linalg.eigvalsh(M)[0] < 1e-12 * max(1.0, np.linalg.norm(M))
+        assert bool(velocity_without_inertia(tree, here)) == is_singular
+
+
+def test_inertia_of_rotors_counts():
+    m = Mechanism("hand", (Body("hand"),), (hinge("A", at("ground"), at("hand")),))
+    tree = span(m)
+    assert velocity_without_inertia(tree, assemble(tree)) == "A'"
+    assert not velocity_without_inertia(tree, assemble(tree), {0: 0.1})

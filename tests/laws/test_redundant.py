@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import liaison
 from liaison.equations import newton_euler
 from liaison.expr import symbol
 from liaison.model import Body, Gravity, Joint, Marker, Mechanism, Output, Revolute, Start
@@ -137,3 +138,30 @@ def test_a_loop_with_redundant_rows_may_be_cut_anywhere(family, cut):
     assert [closure.joint.name for closure in other.tree.closures] == [cut]
     again = other.accelerations(other.forward["vdot"])
     assert relative_difference(x.accelerations(x.forward["vdot"]), again) < TOLERANCE
+
+
+STOPPED = """
+name = "four-bar" ;
+gravity = [0.3, -9.81, 0.7] m/s^2 ;
+let F = TURN @ earth ;
+for i = 1 to 3
+  let b[i] = body mass = 1 kg, center = [0.5, 0.1, 0] m, inertia = 0.1 kg*m^2 end ;
+end ;
+let A = join F and TURN @ b1 with revolute end ;
+let B = join TURN ++ [1, 0, 0] m @ b1 and TURN @ b2 with revolute end ;
+let C = join TURN ++ [2, 0, 0] m @ b2 and TURN ++ [1.5, 0, 0] m @ b3 with revolute end ;
+let D = join [2, 0, 0] m @ F and TURN @ b3 with revolute end ;
+let stop = require A <= 1.2 rad with restitution = 0.5 end ;
+guess A = 1.1 rad ;
+guess B = -0.7 rad ;
+guess D = 1 rad ;
+start A' = 2 rad/s ;
+"""
+
+
+@pytest.mark.parametrize("turn", ["0.7 rad || [1, 2, 2]", "0.31 rad || [0, 0.6, 0.8]"])
+def test_rows_of_rounding_do_not_measure_what_a_stop_allows(turn):
+    run = liaison.simulate(STOPPED.replace("TURN", turn), until=0.2, step=0.002)
+    assert run.status == "done"
+    assert any(x.name == "stop" for x in run.events)
+    assert np.max(run["position_residual"]) < 1e-12

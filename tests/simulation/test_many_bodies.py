@@ -197,3 +197,44 @@ def test_a_chain_of_seventy_bodies_by_both(monkeypatch):
         lambda: liaison.simulate(text, until=0.02, step=0.001, every=0.01, series=EVERYTHING),
     )
     check_same(looped, unrolled)
+
+
+def rope(n, inertia="0", more=""):
+    """Point masses on ball joints: each turns about the line to the one above without effort."""
+    text = "gravity = [0, 0, -9.81] m/s^2 ;\n"
+    for i in range(n):
+        on = f"[7, 5, 3] cm @ b{i - 1}" if i else "earth"
+        text += (
+            f"let b{i} = body mass = 0.1 kg, center = [7, 5, 3] cm, inertia = {inertia} end ;\n"
+            f"let J{i} = join {on} and b{i} with ball end ;\n"
+        )
+    return text + more
+
+
+WEIGHTLESS = """
+let e = body mass = 0, inertia = 0 end ;
+let E = join b29 and e with revolute end ;
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [(rope(30), "'J29.w"), (rope(30, "1e-5 kg*m^2", WEIGHTLESS), '"E\'"')],
+    ids=["point masses", "no mass"],
+)
+def test_velocities_without_inertia_are_named_whatever_their_number(text, name):
+    message = f"nothing gives {name}.*inertia"
+    for how in ({}, {"step": 0.001}, {"step": 0.001, "method": "moreau"}):
+        with pytest.raises(liaison.DerivationError, match=message):
+            liaison.simulate(text, until=0.01, **how)
+    with pytest.raises(liaison.DerivationError, match=message):
+        liaison.forward_dynamics(text)
+    with pytest.raises(liaison.DerivationError, match=message):
+        liaison.simulate_batch(text, start={"J0.wx": [0.1, 0.2]}, until=0.01)
+
+
+def test_rotors_give_inertia_where_no_mass_does():
+    rotor = "apply armature inertia = 0.01 kg*m^2 end on E ;\n"
+    text = rope(30, "1e-5 kg*m^2", WEIGHTLESS + rotor)
+    run = liaison.simulate(text, until=0.002, step=0.001, only_series=())
+    assert run.status == "done"

@@ -173,6 +173,8 @@ def test_what_has_no_inertia_or_no_room_is_left_to_unrolled_code(monkeypatch):
     run = liaison.simulate(weightless, until=0.01, step=0.005, only_series=())
     assert run.status == "done"
     assert run.meta["equations"] != ready.looped_identity(liaison.read(weightless))
+    looped, unrolled = by_both(monkeypatch, lambda: liaison.forward_dynamics(weightless))
+    np.testing.assert_allclose(looped, unrolled, rtol=RUN)
     rates = ring(6) + "require J1'*J1' = 2*J0'*J0' ;"
     assert ready.looped_kernel(span(liaison.read(rates))) is None
 
@@ -219,3 +221,73 @@ def test_what_is_written_out_in_full_is_said_before(caplog, monkeypatch):
     assert "places of contact 'corner' are found by loops" in caplog.text
     liaison.simulate(ring(6), until=0.01, step=0.01, method="radau")
     assert "derivatives" in caplog.text
+
+
+KEEPING = f"output turns = {' + '.join(f'{2 + i}*J{i}' for i in range(7))} + C ;\n"
+"""Of every hinge of a ring of eight: the one that is cut keeps its angle."""
+
+
+def test_rotors_of_coordinates_that_cut_joints_keep_are_left_to_unrolled_code(monkeypatch):
+    tree = span(liaison.read(ring(8, KEEPING)))
+    cut = next(x.joint.name for x in tree.closures if x.ghost is not None)
+    text = ring(8, KEEPING + f"apply armature inertia = 3 kg*m^2 end on {cut} ;\n")
+    looped, unrolled = by_both(
+        monkeypatch, lambda: liaison.forward_dynamics(text, {"J0": 0.3, "J2'": 2.0})
+    )
+    np.testing.assert_allclose(looped, unrolled, rtol=RUN, atol=RUN)
+
+
+@pytest.mark.parametrize("method", ["rk4", "moreau"])
+def test_states_of_loads_beside_coordinates_that_cut_joints_keep(method, monkeypatch):
+    more = """
+    let z = apply state rate = (C' - z)/(0.1 s), unit = "rad/s" end ;
+    apply motor torque = z*(0.3 N*m*s/rad) end on J2 ;
+    let P = apply pid target = 20 deg, stiffness = 3 N*m/rad, integral = 2 N*m/rad/s end on J1 ;
+    start z = 0.7 ;
+    """
+    text = ring(8, KEEPING + more)
+    assert any(x.ghost is not None for x in span(liaison.read(text)).closures)
+    looped, unrolled = by_both(
+        monkeypatch,
+        lambda: liaison.simulate(
+            text, until=0.1, step=0.002, every=0.05, method=method, series=(*EVERYTHING, "lam")
+        ),
+    )
+    check_same(looped, unrolled)
+    assert np.ptp(looped["z"]) > 0.1
+
+
+SCREW = """
+gravity = [1, 0, -9.81] m/s^2 ;
+let a = body mass = 1 kg, center = [0.1, 0, 0] m, inertia = [0.1, 0.2, 0.2] kg*m^2 end ;
+let b = body mass = 1 kg, inertia = 0.1 kg*m^2 end ;
+let c = body mass = 1 kg, center = [0.3, 0, 0] m, inertia = 0.1 kg*m^2 end ;
+let A = join earth and a with prismatic end ;
+let B = join earth and b with revolute end ;
+let C = join a and b with helical pitch = 50 mm/rev end ;
+let D = join a and c with revolute axis = [0, 1, 0] end ;
+start A = 10 mm ;
+start D' = 1 rad/s ;
+"""
+
+
+def test_a_screw_closes_a_loop(monkeypatch):
+    """Its pitch is a formula of pi, not a number."""
+    assert span(liaison.read(SCREW)).cuts == ["C"]
+    looped, unrolled = by_both(
+        monkeypatch,
+        lambda: liaison.simulate(SCREW, until=0.05, step=0.005, series=EVERYTHING),
+        least=0,
+    )
+    check_same(looped, unrolled)
+
+
+def test_rows_are_in_the_axes_of_what_an_ancestor_is_welded_to(monkeypatch):
+    text = ring(6).replace("earth", "plate") + (
+        "let plate = body mass = 1 kg, inertia = 1 kg*m^2 end ;\n"
+        "let W = join earth and 40 deg || [0, 0, 1] @ plate with fixed end ;\n"
+    )
+    ask = {"until": 0.05, "step": 0.005, "series": (*EVERYTHING, "lam")}
+    looped, unrolled = by_both(monkeypatch, lambda: liaison.simulate(text, **ask))
+    check_same(looped, unrolled)
+    assert any(x.endswith("of ground") for x in looped.series["lam"].axes["row"])

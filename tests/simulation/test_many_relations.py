@@ -222,3 +222,13 @@ def test_a_joint_that_only_a_relation_moves_is_left_to_unrolled_code(axis, monke
 
 def multipliers(text):
     return run_of(text)["lam"]
+
+
+def test_energy_is_watched_in_moreaus_steps_beside_a_drive_alone(monkeypatch):
+    looped, unrolled = by_both(
+        monkeypatch,
+        lambda: liaison.simulate(MECHANISMS["drive"], until=0.1, step=0.002, method="moreau"),
+    )
+    check_same(looped, unrolled)
+    kept = [x.meta["energy_balance"]["watched"] for x in (looped, unrolled)]
+    assert kept[0] == kept[1] != ""

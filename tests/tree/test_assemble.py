@@ -2,13 +2,14 @@
 
 import math
 import re
+from importlib import import_module
 
 import numpy as np
 import pytest
 
 from liaison.errors import AssemblyError, NamingError
 from liaison.expr import sin, symbol
-from liaison.formats import read
+from liaison.formats import read, read_lsd
 from liaison.model import (
     Body,
     Coupling,
@@ -218,3 +219,25 @@ def test_parts_of_a_quaternion_that_are_given_stay():
         assemble(tree, None, **{"S.qx": 1.2})
     with pytest.raises(AssemblyError, match="leaves the others open"):
         assemble(tree, None, **{"S.qw": 0.5})
+
+
+TURNED = """
+let a = body mass = 1 kg, inertia = 0.1 kg*m^2 end ;
+let b = body mass = 1 kg, inertia = 0.1 kg*m^2 end ;
+let A = join earth and a with revolute end ;
+let B = join a and b with ball attitude = euler end ;
+let C = join [0, 1, 0] m @ a and [0, 1, 0] m @ b with cylindrical axis = [1, 0, 0] end ;
+output turn = B.nutation + C.angle ;
+guess B = 0.4 rad || [1, 0, 0] ;
+guess C.angle = 0.4 rad ;
+start A' = 1 rad/s ;
+"""
+
+
+def test_a_search_that_ends_where_angles_are_singular_is_said_so(monkeypatch):
+    """Exactly there, which rounding alone decides: rates have no value, and no SVD either."""
+    problem = import_module("liaison.tree.assemble")._Problem
+    closed = np.array([0, 0, 0, math.pi, 0, math.pi])
+    monkeypatch.setattr(problem, "_newton", lambda self, q, free: closed)
+    with pytest.raises(AssemblyError, match="angles of joint 'B' are singular"):
+        assemble(span(read_lsd(TURNED)))

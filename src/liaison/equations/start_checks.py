@@ -8,8 +8,8 @@ such motions; forces along them would accelerate without bound.
 Where y with yᵀ G = 0 and a velocity v with G v = ν give yᵀ γ(v) ≠ 0 (analysis-7), G v̇ = γ has no
 solution: the mechanism is obstructed, and its closures leave relations out. `deflate` adds them.
 
-Public names: MasslessMotion, massless_motions, check_inertia, is_obstructed, is_obstructed_by,
-closure_matrix, is_completed, moving, ADDED.
+Public names: MasslessMotion, massless_motions, check_inertia, may_be_singular, is_obstructed,
+is_obstructed_by, closure_matrix, is_completed, moving, ADDED.
 
 Source: docs/theory/satellite.md (massless-1); docs/theory/mobility.md (mobility-7).
 """
@@ -116,7 +116,7 @@ def check_inertia(tree: Tree, equations: Equations, state: State) -> None:
     Raises:
         DerivationError: the mass matrix is singular on what the closures leave free.
     """
-    if tree.nv > MANY or not _may_be_singular(tree):
+    if tree.nv > MANY or not may_be_singular(tree):
         return
     for lost in _motions(tree, equations, state):
         most = max(lost.velocities, key=lambda name: abs(lost.velocities[name]))
@@ -128,7 +128,7 @@ def check_inertia(tree: Tree, equations: Equations, state: State) -> None:
         )
 
 
-def _may_be_singular(tree: Tree) -> bool:
+def may_be_singular(tree: Tree) -> bool:
     """False if every body resists every motion, and no joint turns twice about one axis."""
     mechanism = tree.mechanism
     if not all(joint.type.KEEPS_RANK for joint in mechanism.joints):

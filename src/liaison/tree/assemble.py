@@ -44,6 +44,7 @@ from .starts import (
     AHEAD,
     Begin,
     Starts,
+    check_attitudes,
     check_distance,
     check_speeds,
     fixed_values,
@@ -606,6 +607,9 @@ class _Problem:
         for _ in range(ITERATIONS if self.curved else 1):
             G = self.jacobian(q, self._all_rows, v)
             self._check_directions(G)
+            if not np.all(np.isfinite(G)):
+                check_attitudes(self.tree, State(0.0, q, v))
+                check_defined(G, self.rate_names, self.tree.mechanism)
             step = np.zeros_like(v)
             step[free] = -least_norm(G[:, free], self.rate(q, v))
             v = v + step

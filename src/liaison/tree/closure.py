@@ -300,13 +300,19 @@ def relation_rows(kinematics: Kinematics, qdot: Sequence[Any]) -> list[tuple[Lab
     return labelled
 
 
-def joint_labels(tree: Tree, closure: Closure) -> list[Label]:
+def joint_labels(tree: Tree, closure: Closure, root: int | None = None) -> list[Label]:
     """What the multiplier of each row of a cut joint is, and in whose axes.
 
     Moments, and forces that do not pin the origin, are in the axes of the predecessor's marker.
+
+    Args:
+        tree: of the mechanism.
+        closure: of the cut joint.
+        root: the node in whose axes the origin is pinned; the common ancestor if None.
     """
     joint = closure.joint
-    root = tree.common_ancestor(closure.predecessor[0], closure.successor[0])
+    if root is None:
+        root = tree.common_ancestor(closure.predecessor[0], closure.successor[0])
     axes = "ground" if root == GROUND else tree.nodes[root].body
     pins = pinned(joint.type)
     return [

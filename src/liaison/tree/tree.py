@@ -224,6 +224,12 @@ class Tree(Shown):
         carried = set(self.path(a))
         return next((node for node in self.path(b) if node in carried), GROUND)
 
+    def carrier(self, node: int) -> int:
+        """The node, or what it is welded to."""
+        while node != GROUND and not self.nodes[node].joint.type.nv:
+            node = self.nodes[node].parent
+        return node
+
     def located(self, marker: Marker) -> tuple[int, Transform]:
         """The node that carries the marker, and the marker's pose in it."""
         return located(marker, self.frames, self.numbers)

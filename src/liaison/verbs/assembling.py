@@ -11,7 +11,7 @@ closed_start, is_obstructed_start.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, final
@@ -108,6 +108,7 @@ class _Closing:
 
     def __init__(self, tree: Tree, kernel: Kernel, t: float) -> None:
         self.tree, self.kernel, self.t = tree, kernel, t
+        self._known = known_values(tree, None)
         offsets = [as_float(x) for node in tree.nodes for x in node.X_PJ[1]]
         self.size = max([1.0, *(abs(float(x)) for x in offsets if isinstance(x, int | float))])
 
@@ -193,26 +194,25 @@ class _Closing:
                 self._pose(poses, *place) for place in (closure.predecessor, closure.successor)
             )
             positive = closure.joint.type.positive(R_F.T @ R_M, R_F.T @ (p_M - p_F))
-            if not all(float(x) > 0.0 for x in positive):
+            if not np.all(self._numbers(positive) > 0.0):
                 return False
         return True
 
     def _pose(self, poses: Mapping[str, Array], node: int, marker: Any) -> tuple[Array, Array]:
         """A marker on a node, in the ground."""
-        R, p = (self._numbers(part) for part in marker)
-        R, p = R.reshape(3, 3), p.ravel()
+        R, p = (self._numbers(part.flat) for part in marker)
+        R = R.reshape(3, 3)
         if node == GROUND:
             return R, p
         body = self.tree.nodes[node].body
-        R_NB, p_NB = (self._numbers(part) for part in self.tree.frames[body][1])
+        R_NB, p_NB = (self._numbers(part.flat) for part in self.tree.frames[body][1])
         R_B, p_B = poses[body][:9].reshape(3, 3), poses[body][9:]
         R_N = R_B @ R_NB.reshape(3, 3).T
         return R_N @ R, p_B - R_N @ p_NB + R_N @ p
 
-    def _numbers(self, part: Array) -> Array:
-        """Entries of a marker, which may be formulas of parameters."""
-        values = known_values(self.tree, None)
-        return np.array([float(number(x, values)) for x in part.flat])
+    def _numbers(self, formulas: Iterable[Any]) -> Array:
+        """Numbers of a marker or a joint type, which may be formulas of parameters."""
+        return np.array([float(number(x, self._known)) for x in formulas])
 
 
 def is_obstructed_start(kernel: Kernel, state: State) -> bool:

@@ -187,9 +187,10 @@ def at_state(
         v = state.v if v is None or isinstance(v, Mapping) else v
     arrays = {"q": q, "v": np.zeros(program.sizes["nv"]) if v is None else v}
     checked = {name: _array(program, name, x) for name, x in arrays.items()}
-    if looped is not None and mechanism.constraints:
+    if looped is not None:
         here = State(float(t), checked["q"], checked["v"])
-        kernel = looped if accelerates_by_loops(looped, here) else known.kernel
+        if not accelerates_by_loops(tree, looped, here, "at this state"):
+            kernel = known.kernel
     return AtState(kernel, float(t), checked["q"], checked["v"], _inputs(kernel, inputs), values)
 
 

@@ -134,7 +134,7 @@ def ready_for(
             if looped is not None:
                 begin = state or assembled(tree, looped, start)
                 check_attitudes(tree, begin)
-                if runs_by_loops(looped, begin):
+                if runs_by_loops(tree, looped, begin):
                     return looped, begin
                 say_long(tree, "where it starts, loops over its nodes do not meet its closures")
         else:
@@ -264,24 +264,41 @@ def closed_seconds(tree: Tree) -> float:
     return CLOSED * tree.nv + deep * sum(x * x for x in depths)
 
 
-def runs_by_loops(kernel: Kernel, state: State) -> bool:
-    """Whether loops give accelerations where a closed mechanism starts; of a tree they do.
+def runs_by_loops(tree: Tree, kernel: Kernel, state: State) -> bool:
+    """Whether loops give accelerations where a mechanism starts.
 
     They know neither joints that move no inertia nor closures that leave relations out.
+
+    Raises:
+        DerivationError: there are no closures, and nothing gives some velocity inertia.
     """
+    if not accelerates_by_loops(tree, kernel, state, f"where '{tree.mechanism.name}' starts"):
+        return False
     if not kernel.program.sizes["nc"]:
         return True
     from .assembling import is_obstructed_start
 
-    return accelerates_by_loops(kernel, state) and not is_obstructed_start(kernel, state)
+    return not is_obstructed_start(kernel, state)
 
 
-def accelerates_by_loops(kernel: Kernel, state: State) -> bool:
+def accelerates_by_loops(tree: Tree, kernel: Kernel, state: State, where: str) -> bool:
     """Whether loops give accelerations that meet the closures at a state.
 
     They do not where a joint moves no inertia, or shares that of others, and a relation alone says
     how it moves.
+
+    Raises:
+        DerivationError: there are no closures, and nothing gives some velocity inertia; says where.
     """
+    from liaison.equations.sweeps.joint_inertia import no_inertia, velocity_without_inertia
+
+    lost = velocity_without_inertia(tree, state, kernel.program.facts["rotors"])
+    if not kernel.program.sizes["nc"]:
+        if lost:
+            raise no_inertia(lost, where)
+        return True
+    if lost:
+        return False
     forward = kernel.call("forward", state.t, q=state.q, v=state.v)
     scale = 1.0 + float(np.max(np.abs(forward["vdot"]), initial=0.0))
     return bool(forward["residual"][0] <= MET * scale)  # False of NaN

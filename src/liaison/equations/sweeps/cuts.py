@@ -193,8 +193,8 @@ class OneCut:
 
 def _cut_joint(tree: Tree, closure: Closure, values: Mapping[Expr, Any]) -> OneCut:
     joint, is_kept = closure.joint, closure.ghost is not None
-    root = tree.common_ancestor(closure.predecessor[0], closure.successor[0])
-    labels = joint_labels(tree, closure) + (tie_labels(joint) if is_kept else [])
+    root = tree.carrier(tree.common_ancestor(closure.predecessor[0], closure.successor[0]))
+    labels = joint_labels(tree, closure, root) + (tie_labels(joint) if is_kept else [])
     return OneCut(
         kind=_JointKind(joint.type.mapped(lambda x: number(x, values)), root != GROUND, is_kept),
         numbers=frame_numbers((closure.predecessor, closure.successor), (), values),

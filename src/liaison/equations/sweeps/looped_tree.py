@@ -35,7 +35,7 @@ from liaison.model import (
     OfMechanism,
 )
 from liaison.spatial.arrays import Array
-from liaison.tree import Tree
+from liaison.tree import Node, Tree
 from liaison.tree.memory import is_state
 from liaison.tree.tree import identity
 from liaison.units import Label
@@ -54,7 +54,7 @@ from .classes import Grouping, grouped, number
 from .cuts import Cuts, cuts_of
 from .implicit import LoopedLoads, looped_loads
 from .recursions import Recursion, forward_recursion, inverse_recursion, motion_recursion
-from .rest import RestRow, short_rows
+from .rest import RestRow, check_carried, short_rows
 from .sides import LoopedSides, looped_sides
 from .sweeps import gravity_of, known_values, local_places, node_places, node_table
 
@@ -96,8 +96,9 @@ class LoopedTree:
         nq: positions.
         nv: velocities.
         nodes: as in `Sweeps`; welds are nodes, too.
-        kept: nodes at the end that only keep coordinates of cut joints.
+        kept: nodes at the end, behind states of loads, that only keep coordinates of cut joints.
         constants: of all nodes, one after another.
+        rotors: velocity -> inertia that it moves besides bodies.
         inputs: symbol of the formulas of a node -> (array, index).
         local_inputs: the same of q ⊞ ξ and ξ̇.
         forward: v̇ of (q, v, τ).
@@ -127,6 +128,7 @@ class LoopedTree:
     nodes: Ints
     kept: int
     constants: Numbers
+    rotors: Mapping[int, float]
     inputs: Mapping[Expr, tuple[str, int]]
     local_inputs: Mapping[Expr, tuple[str, int]]
     forward: Recursion
@@ -200,23 +202,23 @@ def looped_tree(tree: Tree, *, may_bend: bool = False, is_stepped: bool = False)
     """
     check_loopable(tree)
     known = known_values(tree, None)
-    ghosts = sum(x.ghost is not None for x in tree.closures)
-    moving = replace(tree, nodes=tree.nodes[: len(tree.nodes) - ghosts])
+    moving, keeping = _moving_and_keeping(tree)
     along, on_bodies = _parted(tree.mechanism)
     setting = Setting(_without_loads_on_bodies(tree, along) if on_bodies else tree)
-    grouping = grouped(moving, known, _rotors(setting, known))
+    grouping = grouped(moving, known, rotors := _rotors(setting, known))
     gravity = gravity_of(tree, known)
     recursions = _recursions(tree, grouping, gravity)
-    further = [*dict.fromkeys(x.joint.type for x in tree.nodes[len(moving.nodes) :])]
+    further = [*dict.fromkeys(x.joint.type for x in keeping)]
     local = [local_steps(x) for x in (*(one.joint for one in grouping.classes), *further)]
     bodies = tuple(body.name for body in tree.mechanism.bodies[1:])
     return LoopedTree(
         mechanism=tree.mechanism,
         nq=tree.nq,
         nv=tree.nv,
-        nodes=np.vstack([node_table(moving, grouping), _kept_table(tree, grouping, further)]),
-        kept=ghosts,
+        nodes=np.vstack([node_table(moving, grouping), _kept_table(keeping, grouping, further)]),
+        kept=len(keeping),
         constants=grouping.constants,
+        rotors=MappingProxyType(rotors),
         inputs=MappingProxyType(_places(grouping, recursions)),
         local_inputs=MappingProxyType(local_places(grouping, further)),
         forward=recursions[0],
@@ -240,6 +242,13 @@ def looped_tree(tree: Tree, *, may_bend: bool = False, is_stepped: bool = False)
     )
 
 
+def _moving_and_keeping(tree: Tree) -> tuple[Tree, list[Node]]:
+    """The tree without nodes that only keep coordinates of cut joints; these nodes."""
+    ghosts = {x.ghost for x in tree.closures if x.ghost is not None}
+    moving = tuple(x for i, x in enumerate(tree.nodes) if i not in ghosts)
+    return replace(tree, nodes=moving), [x for i, x in enumerate(tree.nodes) if i in ghosts]
+
+
 def _has_cuts(tree: Tree) -> bool:
     """Whether joints close loops, or relations hold, or something holds unilaterally."""
     mechanism = tree.mechanism
@@ -256,27 +265,19 @@ def _recursions(
     return forward, inverse, motion_recursion(grouping.classes)
 
 
-def _kept_table(tree: Tree, grouping: Grouping, further: Sequence[Any]) -> Ints:
+def _kept_table(keeping: Sequence[Node], grouping: Grouping, further: Sequence[Any]) -> Ints:
     """Rows of nodes that only keep coordinates."""
     first = len(grouping.classes)
     rows = [
         (first + further.index(x.joint.type), -1, x.q.start, x.v.start, 0, x.joint.type.nv)
-        for x in tree.nodes[len(grouping.members) :]
+        for x in keeping
     ]
     return np.array(rows, dtype=np.int64).reshape(-1, 6)
 
 
 def check_loopable(tree: Tree) -> None:
-    """Raises an error for joints with rows of their own, and states beside kept coordinates."""
-    mechanism = tree.mechanism
-    ghosts = [x.ghost for x in tree.closures if x.ghost is not None]
-    names = [x.name for x in mechanism.states]
-    if names and ghosts:
-        raise DerivationError(
-            f"{mechanism.name!r} has states of loads ({', '.join(names[:5])}) beside joints that "
-            "close loops and keep their coordinates, which loops over nodes do not know.",
-            hint="Derive its equations by newton_euler.",
-        )
+    """Raises an error for joints with rows of their own, and where nothing moves."""
+    ghosts = {x.ghost for x in tree.closures if x.ghost is not None}
     for i, node in enumerate(tree.nodes):
         if is_state(node.joint):
             continue
@@ -286,10 +287,8 @@ def check_loopable(tree: Tree) -> None:
                 "which loops over nodes do not know.",
                 hint="Derive its equations by newton_euler.",
             )
-    if ghosts != [*range(len(tree.nodes) - len(ghosts), len(tree.nodes))]:
-        raise DerivationError(f"coordinates that {mechanism.name!r} keeps are not its last.")
     if not tree.nv:
-        raise DerivationError(f"nothing moves in {mechanism.name!r}: there is no sweep.")
+        raise DerivationError(f"nothing moves in {tree.mechanism.name!r}: there is no sweep.")
 
 
 def _parted(mechanism: Mechanism) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
@@ -313,7 +312,8 @@ def _rotors(setting: Setting, known: Mapping[Expr, Any]) -> dict[int, float]:
     """Velocity -> inertia that it moves besides bodies: of rotors, and 1 of states of loads.
 
     Raises:
-        DerivationError: a potential of velocities is no energy of rotors.
+        DerivationError: a potential of velocities is no energy of rotors, or a rotor turns with a
+            coordinate that a cut joint keeps.
     """
     rotors: dict[int, float] = dict.fromkeys(setting.states, 1.0)
     moving = {setting.symbols.t, *setting.symbols.q, *setting.symbols.v, *setting.symbols.u}
@@ -329,6 +329,7 @@ def _rotors(setting: Setting, known: Mapping[Expr, Any]) -> dict[int, float]:
             )
         for (i, _), entry in entries.items():
             rotors[i] = rotors.get(i, 0.0) + float(number(entry, known))
+    check_carried(setting.tree, rotors, "the inertia of a rotor")
     return rotors
 
 

@@ -151,8 +151,8 @@ def nodes_by_name(setting: Setting) -> dict[str, int]:
 
 def check_carried(tree: Tree, velocities: Iterable[int], name: str) -> None:
     """Raises an error for velocities that joints which close loops keep: no path carries them."""
-    ghosts = [tree.nodes[x.ghost].v.start for x in tree.closures if x.ghost is not None]
-    if ghosts and max(velocities, default=-1) >= min(ghosts):
+    ghosts = [tree.nodes[x.ghost].v for x in tree.closures if x.ghost is not None]
+    if not {j for v in ghosts for j in range(v.start, v.stop)}.isdisjoint(velocities):
         raise DerivationError(
             f"{name} is about a coordinate of a joint that closes a loop, which loops over nodes "
             "do not know there.",

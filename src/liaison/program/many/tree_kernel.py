@@ -305,6 +305,7 @@ def facts_of(model: LoopedTree) -> dict[str, Any]:
         "mechanism": model.mechanism,
         "bounds": bounds_of(model.mechanism),
         "identity": model.identity,
+        "rotors": model.rotors,
     }
 
 

@@ -333,7 +333,8 @@ def _addresses(code: MachineKernel) -> list[int]:
 
 def _watch(sides: LoopedSides, base: Program) -> tuple[str, str]:
     """The entry by which the balance of energy is kept; "" and why there is none."""
-    if any(not vanishes(nu) for _, nu in base.facts["closures"]()):
+    drives = any(not vanishes(nu) for _, nu in base.facts["closures"]())
+    if sides.sides.blocks and drives:
         return "", "a drive acts beside contacts"
     if any(not vanishes(x.nu) for x in sides.cuts.relations):
         return "", "a contact moves with time"

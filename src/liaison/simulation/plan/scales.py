@@ -56,7 +56,8 @@ UNMOVED = 1e-20
 """A row that yields by no more than this part of the most is one that nothing moves."""
 
 SMALL = 1e-12
-"""Part of the most that a gap changes by below which what another one does is rounding."""
+"""Part of the most that a gap, or a closure, changes by below which what another one does is
+rounding."""
 
 
 @final
@@ -142,7 +143,8 @@ def _units(plan: Plan, kernel: Kernel) -> Units:
     size = [float(np.max(rows[x])) for x in blocks]
     least = UNMOVED * float(np.max(yields, initial=0.0))
     forces = [_force(rows[x], yields[x], least) / time**2 for x in blocks]
-    closures = [float(x) or length for x in np.max(np.abs(G) * s, axis=1, initial=0.0)]
+    closures = np.max(np.abs(G) * s, axis=1, initial=0.0)
+    closures = np.where(closures > SMALL * np.max(closures, initial=0.0), closures, length)
     clock = power_near(time, root=power_near(length))
     return Units(
         clock,

@@ -178,10 +178,9 @@ def _from_states(
     for state in listed:
         check_attitudes(tree, state)
     if listed and evaluations is not None and not _varies(wanted):
-        looped = looped_kernel(
-            span(with_values(mechanism, wanted.parameters)), evaluations * len(listed)
-        )
-        if looped is not None and runs_by_loops(looped, listed[0]):
+        own = span(with_values(mechanism, wanted.parameters))
+        looped = looped_kernel(own, evaluations * len(listed))
+        if looped is not None and runs_by_loops(own, looped, listed[0]):
             return looped
     tree, equations = equations_at(tree, listed[0]) if listed else (tree, newton_euler(tree))
     return compiled(tree, equations)
@@ -205,7 +204,7 @@ def _by_loops(
     if looped is None:
         return None
     tried = _tried(tree, looped, wanted, count, goes_on)
-    return (looped, tried) if runs_by_loops(looped, _first(tried)) else None
+    return (looped, tried) if runs_by_loops(tree, looped, _first(tried)) else None
 
 
 def _assembled(
