@@ -7,8 +7,8 @@ smooth function of their poses for the rest of the step.
 
 Boxes along the axes of the ground, around all that may touch during a step, are here as well.
 
-Public names: box_at, along, meet, added, on_body, swept_box, swept_solid, center, grown, overlap,
-POINTS.
+Public names: box_at, along, meet, added, on_body, swept_box, swept_solid, center, grown, grown_box,
+overlap, LEFT, POINTS.
 
 Source: GOTT96 §5 (separating axes of boxes); SH74 (clipping); docs/theory/time_stepping.md.
 """
@@ -352,25 +352,33 @@ def grown(world: World) -> i64:
     count = world.balls + world.boxes + world.terrains
     left = 0
     for i in range(count):
-        box = world.extent[i]
-        was = world.extent[count + i]
-        for j in range(3):
-            was.low[j] = box.low[j]
-            was.high[j] = box.high[j]
-        if i < world.balls:
-            swept_box(world.collider[i], box, world)
-        elif i < world.balls + world.boxes:
-            swept_solid(i, box, world)
-        for j in range(3):
-            below = was.low[j] - box.low[j]
-            above = box.high[j] - was.high[j]
-            left = 1 if max(below, above) > LEFT * world.margin else left
-            box.low[j] = min(box.low[j], was.low[j])
-            box.high[j] = max(box.high[j], was.high[j])
+        left = max(left, grown_box(i, count, world))
     for i in range(count if left == 0 else 0):
         for j in range(3):
             world.extent[i].low[j] = world.extent[count + i].low[j]
             world.extent[i].high[j] = world.extent[count + i].high[j]
+    return left
+
+
+@loop
+def grown_box(i: i64, count: i64, world: World) -> i64:
+    """One of these `count` boxes; 1 if its body nearly left it."""
+    box = world.extent[i]
+    was = world.extent[count + i]
+    left = 0
+    for j in range(3):
+        was.low[j] = box.low[j]
+        was.high[j] = box.high[j]
+    if i < world.balls:
+        swept_box(world.collider[i], box, world)
+    elif i < world.balls + world.boxes:
+        swept_solid(i, box, world)
+    for j in range(3):
+        below = was.low[j] - box.low[j]
+        above = box.high[j] - was.high[j]
+        left = 1 if max(below, above) > LEFT * world.margin else left
+        box.low[j] = min(box.low[j], was.low[j])
+        box.high[j] = max(box.high[j], was.high[j])
     return left
 
 

@@ -95,7 +95,9 @@ class Block(Record):
     tries: i64  # of the interior method
     unsolved: i64  # parts of a step that were tried and not solved
     is_shown: i64  # what planes push is asked for
+    joining: i64  # pairs are looked for beside those there are, or join them
     h: f64
+    has_left: f64  # a body nearly left the box it may be in
     residual: f64  # of the impulses
     left: f64  # the same beside what solves a step
     worst: f64  # the same of the whole step
@@ -149,6 +151,7 @@ class Block(Record):
     old_first: iptr = sized("units + 1")
     old_key: iptr = sized("room")
     old_guess: ptr = sized("room", "4 + 3 * has_turning")
+    old_active: iptr = sized("room")  # where pairs are found anew within a step
 
     # of a general scene: pairs that are near, and features of places as kernels of pairs take them
     near_first: iptr = sized("general * (units + 1)")
