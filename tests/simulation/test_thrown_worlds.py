@@ -25,7 +25,6 @@ def same_steps(scene, steps, tolerance):
         worlds.step(1)
         assert worlds.lost == 0
         assert worlds.q[:, 0] == pytest.approx(run.q[k + 1], abs=tolerance)
-        assert worlds.u[0, 0] == run["contacts"][k + 1]
     return run, worlds
 
 

@@ -2,13 +2,13 @@
 
 Every unit (a ball, a box, a point) has slots for the places of the pairs it is the first of. Pairs
 of balls about their centers have one, as balls and points with planes have; others have up to
-`POINTS`, of which the narrow phase fills some. A place keeps its slot's key from step to step, and
+`SLOTS`, of which the narrow phase fills some. A place keeps its slot's key from step to step, and
 with it the impulse to begin with.
 
 What impulses throw farther than it would have gone may meet others: pairs are found anew then, with
 those there are among them, and what counted goes on with its impulses.
 
-Public names: find_pairs, find_extents, grow_extents, join_thrown, note_slots, body_of, unit_of,
+Public names: find_pairs, find_extents, grow_extents, join, note_slots, body_of, unit_of,
 meet, height, forget.
 
 Source: docs/theory/time_stepping.md.
@@ -29,8 +29,8 @@ from liaison.simulation.steps.layout import CROWDED, GOOD, Entries
 from .layout import (
     BITS,
     COLORS,
-    POINTS,
     SHARED,
+    SLOTS,
     Block,
     Paint,
     Reaches,
@@ -40,7 +40,16 @@ from .layout import (
     release,
     shared,
 )
-from .narrow import CORNERS, places_of
+from .narrow import (
+    COMES_LATE,
+    CORNERS,
+    PUSHED,
+    PUSHED_LATE,
+    THROWN,
+    look_late,
+    places_of,
+    take_late,
+)
 
 WARP = 32
 """Contacts of a color at least before it is full: as many as go at the same time."""
@@ -51,7 +60,7 @@ MANY_COLORS = 40
 COUNTED, NOTED, ASKED = 0, 1, 2
 """What is done about slots: they are counted first, then noted; or counted alone."""
 
-FREE, BESIDE, THROWN = 0, 1, 2
+FREE, BESIDE, ANEW = 0, 1, 2
 """Pairs are those of the free motion; others are looked for beside those of slots; they join."""
 
 
@@ -171,6 +180,8 @@ def take_places(me: i64, w: Block) -> None:
         i = me
         while i < w.nears:
             places_of(i, me, w)
+            if w.joining == ANEW:
+                take_late(i, me, w)
             i += w.lanes
         barrier()
     i = me
@@ -260,7 +271,10 @@ def near_units(i: i64, is_noted: i64, me: i64, w: Block) -> i64:
             if 2 * d < n or i < d:
                 j = unit_of(i, d, w)
                 if are_near(i, j, world, w) == 1:
-                    places = 1 if min(i, j) < world.balls else POINTS
+                    places = SLOTS
+                    if min(i, j) < world.balls:
+                        # one midway, and one at the end
+                        places = 1 if max(i, j) < world.balls else 2
                     if is_noted == NOTED:
                         note_near(i, count, number, d, places, w)
                     count += places
@@ -309,7 +323,7 @@ def places_on(i: i64, j: i64, world: World, w: Block) -> i64:
             return 0
         a = world.extent[i]
         b = world.extent[w.wide + j - (w.planes - w.terrains)]
-        return POINTS * int(overlap(a, b))
+        return SLOTS * int(overlap(a, b))
     if i < world.balls or i >= w.wide:
         # entries are known by their names: where they lie counts for nothing
         if is_listed(i, w.wide + j, w) == 1:
@@ -321,7 +335,7 @@ def places_on(i: i64, j: i64, world: World, w: Block) -> i64:
     for axis in range(3):
         n = w.plane[j, axis]
         lowest += min(n * world.extent[i].low[axis], n * world.extent[i].high[axis])
-    return POINTS if lowest <= 0.0 else 0
+    return SLOTS if lowest <= 0.0 else 0
 
 
 @loop
@@ -365,9 +379,9 @@ def is_listed(i: i64, partner: i64, w: Block) -> i64:
         for p in range(w.first[i], w.first[i + 1]):
             if (w.key[p] // CORNERS if w.general == 1 else w.key[p]) == partner:
                 return 1
-    elif w.joining == THROWN:
-        for p in range(w.old_first[i], w.old_first[i + 1]):
-            if (w.old_key[p] // CORNERS if w.general == 1 else w.old_key[p]) == partner:
+    elif w.joining == ANEW:
+        for p in range(w.was_first[i], w.was_first[i + 1]):
+            if (w.was_key[p] // CORNERS if w.general == 1 else w.was_key[p]) == partner:
                 return 1
     return 0
 
@@ -540,26 +554,51 @@ def note_slots(me: i64, w: Block) -> None:
 
 
 @loop
-def join_thrown(me: i64, keeps: i64, w: Block) -> i64:
-    """1 if impulses throw bodies at what they had no pairs with, which now are there; 0; −1: full.
+def note_was(me: i64, w: Block) -> None:
+    """Slots before pairs are found anew, and which of them count."""
+    i = me
+    while i <= w.units:
+        w.was_first[i] = w.first[i]
+        i += w.lanes
+    p = me
+    while p < w.slots_used:
+        w.was_key[p] = w.key[p]
+        w.was_active[p] = 0
+        if w.general == 1:
+            w.was_kind[p] = w.kind[p]
+            w.was_one[p] = w.slot_one[p]
+            w.was_other[p] = w.slot_other[p]
+            w.was_law[p] = w.slot_law[p]
+            for a in range(16):
+                w.was_feature[p, a] = w.feature[p, a]
+        p += w.lanes
+    barrier()
+    k = me
+    while k < w.pairs:
+        w.was_active[w.pair[k]] = w.active[k]
+        k += w.lanes
 
-    Where it keeps them, impulses are noted, and what counted counts.
+
+@loop
+def join(me: i64, cause: i64, w: Block) -> i64:
+    """1 if places join, which now are there; 0 if there are none; −1 where there is no room.
+
+    What counted goes on counting with its impulses; of what is pushed out of others these are noted
+    before.
     """
     w.joining = BESIDE
+    w.cause = cause
     barrier()
-    joins = throws(me, w)
+    joins = looked_for(me, w)
     status = GOOD
     if joins > 0.0:
-        if keeps == 1:
+        note_was(me, w)
+        if cause <= COMES_LATE:
             note_slots(me, w)
-            k = me
-            while k < w.pairs:
-                w.old_active[w.pair[k]] = w.active[k]
-                k += w.lanes
-        w.joining = THROWN
+        w.joining = ANEW
         barrier()
         status = find_pairs(me, w)
-        if status == GOOD and keeps == 1:
+        if status == GOOD:
             count_again(me, w)
     w.joining = FREE
     barrier()
@@ -574,28 +613,42 @@ def count_again(me: i64, w: Block) -> None:
     k = me
     while k < w.pairs:
         p = w.pair[k]
-        old = old_slot(w.color[p], w.key[p], w)
-        w.active[k] = w.old_active[old] if old >= 0 else 0
+        i = w.color[p]
+        w.active[k] = 0
+        for old in range(w.was_first[i], w.was_first[i + 1]):
+            if w.was_key[old] == w.key[p]:
+                w.active[k] = w.was_active[old]
         k += w.lanes
 
 
 @loop
-def throws(me: i64, w: Block) -> f64:
-    """1 if something comes near that has no slots yet, since impulses act."""
+def looked_for(me: i64, w: Block) -> f64:
+    """1 if something joins."""
+    if w.general == 0:
+        return float(thrown_balls(me, w))
+    if w.cause == COMES_LATE or w.cause == PUSHED_LATE:
+        look_late(me, w)
+        return float(w.has_left)
+    grow_extents(me, w)
+    if w.has_left == 0.0:
+        return 0.0
     joins = 0.0
     i = me
-    if w.general == 1:
-        grow_extents(me, w)
-        if w.has_left == 0.0:
-            return 0.0
-        while i < w.units:
-            if near_units(i, ASKED, me, w) > w.first[i + 1] - w.first[i]:
-                joins = 1.0
-            i += w.lanes
-    else:
-        while i < w.units:
-            joins = max(joins, thrown_at(i, w))
-            i += w.lanes
+    while i < w.units:
+        if near_units(i, ASKED, me, w) > w.first[i + 1] - w.first[i]:
+            joins = 1.0
+        i += w.lanes
+    return float(most_of(joins, me, w))
+
+
+@loop
+def thrown_balls(me: i64, w: Block) -> f64:
+    """The same of balls about their centers of mass, which are near others or not."""
+    joins = 0.0
+    i = me
+    while i < w.units and (w.cause == THROWN or w.cause == PUSHED):
+        joins = max(joins, thrown_at(i, w))
+        i += w.lanes
     return float(most_of(joins, me, w))
 
 

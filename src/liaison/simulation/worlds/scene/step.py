@@ -36,7 +36,8 @@ from liaison.simulation.steps.layout import BAD_GAP, CROWDED, GOOD, NO_MODE, NOT
 from .contact import activate, counted, deepest, is_passing, set_gaps, set_rates
 from .inside import impulses_of, solving
 from .layout import Block, barrier, most_of, total_of
-from .pairs import find_pairs, forget, join_thrown, note_slots
+from .narrow import COMES_LATE, PUSHED, PUSHED_LATE, THROWN
+from .pairs import find_pairs, forget, join, note_slots
 from .sweeps import across_of, free_velocities, misses, solved
 from .turning import solve_turning
 
@@ -338,11 +339,16 @@ def find_impulses(me: i64, w: Block, island: Island) -> i64:
         w.left = left / (solving(w) if few == 1 else w.tolerance)
         w.residual = left
         move(me, w)
-        joined = join_thrown(me, 1, w) if count > 0.0 else 0
-        if joined < 0:
-            return CROWDED
+        joined = join(me, THROWN, w) if count > 0.0 else 0
         closed = activate(me, -w.depth, 1, flat(w.end), w)
-        if joined > 0:
+        late = 0
+        if closed == 0.0 and w.left <= 1.0 and joined >= 0:
+            late = join(me, COMES_LATE, w)
+            if late > 0:
+                closed = activate(me, -w.depth, 1, flat(w.end), w)
+        if joined < 0 or late < 0:
+            return CROWDED
+        if joined + late > 0:
             # contacts lie elsewhere now
             set_rates(me, 0.0 if few == 1 else w.loose, w, island)
         if closed == 0.0:
@@ -382,7 +388,13 @@ def place(me: i64, w: Block, island: Island) -> i64:
     """Bodies at the end of the step out of each other, by the shortest way; GOOD, or CROWDED."""
     allowed = w.depth if w.contacts <= float(FEW) else w.loose
     worst = deepest(me, w)
+    is_moved = 1 if worst > w.touch and w.general == 1 else 0
     for _ in range(PLACED):
+        if worst <= allowed and is_moved == 1:
+            is_moved = 0
+            if join(me, PUSHED_LATE, w) < 0:
+                return CROWDED
+            worst = deepest(me, w)
         if worst <= allowed:
             break
         count = activate(me, NEAR * worst, 0, flat(w.end), w)
@@ -400,7 +412,7 @@ def place(me: i64, w: Block, island: Island) -> i64:
             i += w.lanes
         barrier()
         # what they are pushed at; where there is no room for it the world is lost
-        if join_thrown(me, 0, w) < 0:
+        if join(me, PUSHED, w) < 0:
             return CROWDED
         worst = deepest(me, w)
     w.deepest = max(w.deepest, worst)

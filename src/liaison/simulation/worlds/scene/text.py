@@ -41,7 +41,7 @@ from liaison.simulation.worlds.module import KERNELS, Module
 
 from .inside import begin_island
 from .layout import Block, barrier, lane
-from .narrow import begin_tables, places_of, rows_at
+from .narrow import begin_tables, look_late, places_of, rows_at, take_late
 from .pairs import FREE, find_extents, find_pairs, forget, grow_extents
 from .step import hold_still, keep, place, start_status, whole_step
 from .template import block_of, empty_island, kept_words, shared_words, spare_words
@@ -278,7 +278,7 @@ KNOWN = frozenset({
 """Arrays that no step writes."""
 
 OF_SHAPES: tuple[Loop[..., None], ...] = (
-    find_extents, grow_extents, places_of, rows_at, begin_tables,
+    find_extents, grow_extents, places_of, look_late, take_late, rows_at, begin_tables,
 )  # fmt: skip
 """Loops that a scene of balls does without."""
 
