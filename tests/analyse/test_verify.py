@@ -154,3 +154,37 @@ def test_moments_that_balance_are_measured_by_the_forces_that_make_them(examples
 def test_a_run_of_verify_may_have_a_fixed_step(examples):
     # its own tolerances beside a fixed step were an error
     assert liaison.verify(examples / "pendulum.lsd", until=0.05, step="1 ms", method="rk4").holds
+
+
+@pytest.mark.parametrize("every", [1e-3, 2e-3])
+def test_instants_between_are_no_two_that_rounding_parts(examples, every):
+    # a spline through two instants a rounding apart was off by as much as the momentum, and so was
+    # what it was allowed to be off: every theorem over time held
+    run = liaison.simulate(examples / "double_pendulum.lsd", until=0.3, every=every, rtol=1e-10)
+    found = liaison.verify(examples / "double_pendulum.lsd", run)
+    over = [x for x in found.theorems if x.name.endswith("over time")]
+    assert found.holds
+    assert len(over) == 4
+    assert max(x.error for x in over) < 1e-8
+    assert max(x.allowed for x in over) < 1e-5
+
+
+def test_a_step_of_moreau_with_an_impact_is_left_out(examples):
+    # within it velocities are on a line, from before the impact to after it
+    path = examples / "contact" / "hopping_leg.lsd"
+    found = liaison.verify(path, until=0.3, every=0.3e-3, step=1e-3, method="moreau")
+    assert max(x.error for x in found.theorems) < 5e-4  # 5.5e-2 across it
+
+
+def test_what_steps_of_a_fixed_size_miss_is_called_so(examples):
+    path = examples / "contact" / "hopping_leg.lsd"
+    errors = []
+    for step in (2e-3, 1e-3):
+        run = liaison.simulate(path, until=0.3, step=step, method="moreau")
+        found = liaison.verify(path, run)
+        assert not found.holds
+        assert f"{step:g} s" in found.notes[0]
+        assert found.notes[0] in str(found)
+        errors.append(found.worst.error)
+    assert 3 < errors[0] / errors[1] < 5
+    assert liaison.verify(examples / "pendulum.lsd", until=0.1).notes == ()

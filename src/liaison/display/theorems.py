@@ -22,5 +22,5 @@ def page(shown: Verification) -> Page:
         for x in shown.theorems
     )
     head = ("theorem", "", "error", "relative to", "at [s]")
-    notes = tuple(f"Not checked {x}." for x in shown.unchecked)
+    notes = (*shown.notes, *(f"Not checked {x}." for x in shown.unchecked))
     return Page(title(shown), (), (Table(head, rows),), notes)

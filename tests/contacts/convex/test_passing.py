@@ -95,3 +95,32 @@ def test_a_fast_box_lands_on_a_flat_field_as_on_the_plane(speed, step):
         assert np.diff(energy).max() < 1e-9 * energy[0]
         ends.append(np.concatenate([run.q[-1], run.v[-1]]))
     assert np.abs(ends[0] - ends[1]).max() < 1e-9
+
+
+@pytest.mark.parametrize("device", [None, "processor"])
+@pytest.mark.parametrize("x", [-0.03, -0.1, -0.17])
+def test_what_is_thrown_back_from_behind_a_plate_hits_the_plate(device, x):
+    """In the middle of the step it is beyond the plate, and a wall there throws it back.
+
+    It ended where it began, with the plate at rest.
+    """
+    bullet = liaison.body("b", density=800, shapes=BULLET)
+    plate = liaison.body("w", mass=50, inertia=(5, 5, 5))
+    thin, thick = block(0.01, 2, 2), liaison.Hull([*product((0.1, 0.5), (-1, 1), (-1, 1))])
+    m = liaison.mechanism(
+        liaison.join(liaison.ground, bullet, "free", name="F"),
+        liaison.join(liaison.ground, plate, "free", name="W"),
+        liaison.contact(bullet, plate, "hull", points=BULLET, hull=thin, restitution=1),
+        liaison.contact(bullet, liaison.ground, "hull", points=BULLET, hull=thick, restitution=1),
+    )
+    start = {"F.x": x, "F.vx": 400.0}
+    speed = 2 * 0.0064 / 50.0064 * 400  # of the plate after it
+    if device is None:
+        run = liaison.simulate(m, until=2e-3, step=1e-3, method="moreau", start=start)
+        assert run.counts["rejected"] > 0
+        assert run["W.vx"][-1] == pytest.approx(speed)
+        return
+    worlds = liaison.worlds(m, 1, step=1e-3, device=device, start=start)
+    worlds.step(2)
+    names = [label.name for label in worlds.state(0).labels["v"]]
+    assert worlds.v[names.index("W.vx"), 0] == pytest.approx(speed)

@@ -86,8 +86,19 @@ def refined_rows(plan: Plan, run: Trajectory, count: int) -> Array:
     Raises:
         SimulationError: some interval cannot be integrated.
     """
-    more = np.linspace(run.t[0], run.t[-1], count)
-    return rows_between(plan, simulate, run.t, run.q, run.v, np.union1d(run.t, more))
+    return rows_between(plan, simulate, run.t, run.q, run.v, _refined(run.t, count))
+
+
+def _refined(t: Array, count: int) -> Array:
+    """Instants, intervals between them cut evenly into `count` parts in all, or a few more.
+
+    Of two that rounding parts one is left: a polynomial through both means nothing.
+    """
+    span = t[-1] - t[0]
+    kept = t[np.concatenate([[True], np.diff(t) > NEAREST * span])]
+    parts = np.ceil(count * np.diff(kept) / span * (1 - NEAREST)).astype(int)
+    cut = [np.linspace(a, b, n, endpoint=False) for a, b, n in zip(kept, kept[1:], parts)]
+    return np.concatenate([*cut, kept[-1:]])
 
 
 INSTANT = 1e-8
@@ -107,6 +118,9 @@ FINE, SOME = 1000, 50
 
 SLOW = 1e-2
 """Part of the largest speed, and of the time of the run, that changes are measured by at least."""
+
+NEAREST = 1e-9
+"""Part of a run; instants nearer than this are one where polynomials go through them."""
 
 FEWEST = 9
 """Instants that are integrated over."""
@@ -151,6 +165,7 @@ class Verification(Shown):
         t: instants [s].
         unchecked: what could not be checked, and why: one sentence each.
         work: of every load over the run [J], integrated on as many instants as the theorems.
+        notes: on what does not hold, in sentences.
     """
 
     theorems: tuple[Theorem, ...]
@@ -158,6 +173,7 @@ class Verification(Shown):
     t: Array = field(repr=False)
     unchecked: tuple[str, ...] = ()
     work: Mapping[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     @property
     def holds(self) -> bool:
@@ -176,7 +192,7 @@ class Verification(Shown):
             for x in self.theorems
         ]
         facts = {"holds": self.holds, "theorems": rows, "work_J": dict(self.work)}
-        return facts | {"unchecked": list(self.unchecked)}
+        return facts | {"unchecked": list(self.unchecked), "notes": list(self.notes)}
 
 
 def verify(
@@ -201,11 +217,26 @@ def verify(
     names, table = balance.powers
     powers = Series(table, "W", {"load": names})
     over, why_not, fine = _over_time(plan, run, balance, about)
-    _check_covered(run, over, why_not)
+    near = [x for x in over if x.allowed <= OVER_TIME + COARSE + _tolerated(run)]
+    _check_covered(run, near, why_not)
     unchecked = [f"from instant to instant: {why_not}"] if why_not and len(run.t) > 1 else []
+    unchecked += [f"{x.name}: instants are too far apart" for x in over if x not in near]
     unchecked += _not_unique(run)
-    theorems = (*instants, *over, *_kept(plan, run))
-    return Verification(theorems, powers, run.t, tuple(unchecked), _work(*fine))
+    theorems = (*instants, *near, *_kept(plan, run))
+    return Verification(
+        theorems, powers, run.t, tuple(unchecked), _work(*fine), _of_steps(run, theorems)
+    )
+
+
+def _of_steps(run: Trajectory, theorems: tuple[Theorem, ...]) -> tuple[str, ...]:
+    """That steps of a fixed size have an error of their own, where that may be what fails."""
+    step = run.meta.get("step")
+    if step is None or all(x.holds for x in theorems if x.allowed != INSTANT):
+        return ()
+    return (
+        f"The run has steps of a fixed size, {step:g} s, with an error of their own: what half the "
+        "step leaves less of is that error.",
+    )
 
 
 def _not_unique(run: Trajectory) -> list[str]:
@@ -281,7 +312,7 @@ def _over_time(
     """Theorems over time and the motion from instant to instant; why not the latter; on what."""
     again, why_not = retaken(plan, run, "verify")
     if again is None:
-        return _near(run, balance), why_not, (run.t, balance)
+        return _over_pieces(run, run.t, balance), why_not, (run.t, balance)
     t = run.t
     is_near = len(t) >= FINE
     try:
@@ -291,14 +322,8 @@ def _over_time(
             x = accelerations(plan, rows, redundancy(plan, rows))
             t, balance = rows[:, 0], _balance(plan, rows, x, about)
     except SimulationError as error:
-        return _near(run, balance), error.message.rstrip("."), (run.t, balance)
+        return _over_pieces(run, run.t, balance), error.message.rstrip("."), (run.t, balance)
     return [*_over_pieces(run, t, balance), moved], "", (t, balance)
-
-
-def _near(run: Trajectory, balance: _Balance) -> list[Theorem]:
-    """Theorems over time that the recorded instants are near enough for."""
-    over = _over_pieces(run, run.t, balance)
-    return [x for x in over if x.allowed <= OVER_TIME + COARSE]
 
 
 def _check_covered(run: Trajectory, over: list[Theorem], why_not: str) -> None:
@@ -325,10 +350,15 @@ def _from_instant_to_instant(
     reach = size * max(float(np.max(np.diff(run.t))), SLOW * span)
     off = np.hstack([xi / reach, (ends[:, 1 + nq : 1 + nq + nv] - run.v[chosen]) / size])
     error = np.max(np.abs(off), axis=1, initial=0.0)
-    allowed = OVER_TIME + TOLERANCES * float(run.meta.get("rtol", 0.0))
+    allowed = OVER_TIME + _tolerated(run)
     k = int(np.argmax(error))
     name = "motion from instant to instant"
     return Theorem(name, float(error[k]), float(run.t[chosen[k]]), 1.0, allowed)
+
+
+def _tolerated(run: Trajectory) -> float:
+    """What tolerances of a run leave from instant to instant."""
+    return TOLERANCES * float(run.meta.get("rtol", 0.0))
 
 
 def _kept(plan: Plan, run: Trajectory) -> list[Theorem]:
@@ -401,12 +431,19 @@ def _over_pieces(run: Trajectory, t: Array, balance: _Balance) -> list[Theorem]:
 
 
 def _pieces(run: Trajectory, t: Array) -> list[slice]:
-    """Instants between events of contacts; one recorded once belongs to neither side."""
+    """Instants between events of contacts; one recorded once belongs to neither side.
+
+    Moreau's steps take what they meet at once: between their ends velocities are on a line.
+    """
     begin, pieces = 0, []
+    step = float(run.meta["step"] or 0.0) if run.meta.get("method") == "moreau" else 0.0
+    near = step * (1 - NEAREST)
     for event in sorted({e.t for e in run.events if e.what}):
-        low, high = np.searchsorted(t, event, "left"), np.searchsorted(t, event, "right")
-        pieces.append(slice(begin, int(low + 1 if high - low > 1 else low)))
-        begin = int(high - 1 if high - low > 1 else high)
+        low = np.searchsorted(t, event - near, "left")
+        high = np.searchsorted(t, event + near, "right")
+        is_twice = step == 0.0 and high - low > 1
+        pieces.append(slice(begin, int(low + 1 if is_twice else low)))
+        begin = int(high - 1 if is_twice else high)
     pieces.append(slice(begin, len(t)))
     return [x for x in pieces if x.stop - x.start >= FEWEST]
 
@@ -488,7 +525,7 @@ def _integrated(name: str, t: Array, value: Array, cause: Array, scale: float) -
     whole = CubicSpline(t, cause).antiderivative()(t)
     half = CubicSpline(t[::2], cause[::2]).antiderivative()(t[::2])
     size = max(_size(value), _size(whole), scale)
-    missed = _size(whole[::2] - half) / size
+    missed = float(np.max(np.abs(whole[::2] - half), initial=0.0)) / size
     return _theorem(
         name, t, value - value[0], whole, [value, np.array([[scale]])], OVER_TIME + missed
     )

@@ -132,6 +132,16 @@ def misses(m: i64, A: ptr, right: ptr, x: ptr) -> f64:
 
 
 @loop
+def own_mobility(sides: Sides, a: i64) -> f64:
+    """Of an active row alone, without what slips under it: loads are measured by it.
+
+    So are those of Moreau's steps, which share loads alike then.
+    """
+    row = at(sides.in_metric, a * sides.nv)
+    return float(dot(sides.nv, row, row))
+
+
+@loop
 def nearest_zero(sides: Sides) -> i64:
     """x with A x = right, nearest zero where there are many; 0 of rows that take no force."""
     m = sides.active
@@ -145,9 +155,9 @@ def nearest_zero(sides: Sides) -> i64:
     order = sides.pivots
     most = 0.0
     for i in range(m):
-        most = max(most, abs(A[i * m + i]) * takes[i])
+        most = max(most, own_mobility(sides, i) * takes[i])
     for i in range(m):
-        size = abs(A[i * m + i]) * takes[i]
+        size = own_mobility(sides, i) * takes[i]
         scale[i] = 1.0 / sqrt(size) if size > UNMOVED * most else 0.0
         x[i] = 0.0
     for i in range(m):

@@ -7,8 +7,8 @@ smooth function of their poses for the rest of the step.
 
 Boxes along the axes of the ground, around all that may touch during a step, are here as well.
 
-Public names: box_at, along, meet, added, on_body, swept_box, swept_solid, center, grown, overlap,
-POINTS.
+Public names: box_at, along, meet, added, on_body, swept_box, swept_solid, center, grown, grown_box,
+overlap, thickness_of, reach_of, turned_way, thrown_way, comes_by, LEFT, POINTS.
 
 Source: GOTT96 §5 (separating axes of boxes); SH74 (clipping); docs/theory/time_stepping.md.
 """
@@ -352,25 +352,33 @@ def grown(world: World) -> i64:
     count = world.balls + world.boxes + world.terrains
     left = 0
     for i in range(count):
-        box = world.extent[i]
-        was = world.extent[count + i]
-        for j in range(3):
-            was.low[j] = box.low[j]
-            was.high[j] = box.high[j]
-        if i < world.balls:
-            swept_box(world.collider[i], box, world)
-        elif i < world.balls + world.boxes:
-            swept_solid(i, box, world)
-        for j in range(3):
-            below = was.low[j] - box.low[j]
-            above = box.high[j] - was.high[j]
-            left = 1 if max(below, above) > LEFT * world.margin else left
-            box.low[j] = min(box.low[j], was.low[j])
-            box.high[j] = max(box.high[j], was.high[j])
+        left = max(left, grown_box(i, count, world))
     for i in range(count if left == 0 else 0):
         for j in range(3):
             world.extent[i].low[j] = world.extent[count + i].low[j]
             world.extent[i].high[j] = world.extent[count + i].high[j]
+    return left
+
+
+@loop
+def grown_box(i: i64, count: i64, world: World) -> i64:
+    """One of these `count` boxes; 1 if its body nearly left it."""
+    box = world.extent[i]
+    was = world.extent[count + i]
+    left = 0
+    for j in range(3):
+        was.low[j] = box.low[j]
+        was.high[j] = box.high[j]
+    if i < world.balls:
+        swept_box(world.collider[i], box, world)
+    elif i < world.balls + world.boxes:
+        swept_solid(i, box, world)
+    for j in range(3):
+        below = was.low[j] - box.low[j]
+        above = box.high[j] - was.high[j]
+        left = 1 if max(below, above) > LEFT * world.margin else left
+        box.low[j] = min(box.low[j], was.low[j])
+        box.high[j] = max(box.high[j], was.high[j])
     return left
 
 
@@ -381,3 +389,77 @@ def overlap(a: Extent, b: Extent) -> i64:
         if a.low[k] > b.high[k] or b.low[k] > a.high[k]:
             return 0
     return 1
+
+
+@loop
+def thickness_of(i: i64, world: World) -> f64:
+    """A length that a collider is thicker than, whatever way it is passed."""
+    if i < world.balls:
+        return float(2.0 * world.collider[i].radius)
+    return float(world.thin[i - world.balls])
+
+
+@loop
+def reach_of(i: i64, world: World) -> f64:
+    """How far a collider is from the center of mass of its body, at most; of balls the center."""
+    center = world.collider[i].center
+    size = 0.0
+    if i >= world.balls:
+        half = world.solid[i - world.balls].half
+        size = sqrt(half[0] * half[0] + half[1] * half[1] + half[2] * half[2])
+    return float(size + sqrt(center[0] * center[0] + center[1] * center[1] + center[2] * center[2]))
+
+
+@loop
+def turned_way(i: i64, world: World) -> f64:
+    """How far a point of a collider goes by its turn within the step, at most; of balls by arms."""
+    body = world.collider[i].body
+    turn = 0.0
+    for j in range(3):
+        mean = 0.5 * (world.speed[body].spin[j] + world.next[body].spin[j])
+        turn += mean * mean
+    return float(world.h * reach_of(i, world) * sqrt(turn))
+
+
+@loop
+def thrown_way(i: i64, world: World) -> f64:
+    """How far impulses of this step throw a collider beside its way without them."""
+    body = world.collider[i].body
+    free = world.free[body]
+    after = world.next[body]
+    way = 0.0
+    turn = 0.0
+    for j in range(3):
+        v = after.velocity[j] - free.velocity[j]
+        w = after.spin[j] - free.spin[j]
+        way += v * v
+        turn += w * w
+    return float(0.5 * world.h * (sqrt(way) + reach_of(i, world) * sqrt(turn)))
+
+
+@loop
+def comes_by(first: i64, second: i64, world: World) -> i64:
+    """1 if the balls about two colliders, about the centers of mass of their bodies, meet."""
+    one = world.collider[first].body
+    other = world.collider[second].body
+    reach = reach_of(first, world) + reach_of(second, world)
+    reach += world.collider[first].radius + world.collider[second].radius
+    begin = world.before
+    step = world.after
+    for j in range(3):
+        begin[j] = world.pose[other].place[j] - world.pose[one].place[j]
+        step[j] = world.end[other].place[j] - world.end[one].place[j] - begin[j]
+    return int(meet_on_way(begin, step, reach))
+
+
+@loop
+def meet_on_way(begin: ptr, step: ptr, reach: f64) -> i64:
+    """1 if a point that goes from `begin` by `step` comes nearer to the origin than `reach`."""
+    long = step[0] * step[0] + step[1] * step[1] + step[2] * step[2]
+    along = -(begin[0] * step[0] + begin[1] * step[1] + begin[2] * step[2])
+    part = min(max(along / long, 0.0), 1.0) if long > 0.0 else 0.0
+    apart = 0.0
+    for j in range(3):
+        x = begin[j] + part * step[j]
+        apart += x * x
+    return 1 if apart <= reach * reach else 0

@@ -59,11 +59,11 @@ from .candidates import candidates, near_share, sweep_and_prune
 from .layout import RESERVED, Crew, PairEntries, Pose, Shown, Twist, Weight, World
 from .notes import note_contacts
 from .parts import SceneModel
+from .rates import keep_impulses
 from .step import (
     UNSOLVED,
     deepest,
     gap_of,
-    keep_impulses,
     note_entries,
     note_forces,
     pair_share,

@@ -1,7 +1,7 @@
-"""Rates of contacts with impulses, and what impulses still miss.
+"""Rates of contacts with impulses, and what impulses still miss; impulses kept from step to step.
 
 Public names: start_from, change_velocities, rate, rate_at, residual_of, note_scale,
-strongest_impulse.
+strongest_impulse, guess, keep_impulses.
 
 Source: docs/theory/contact_solvers.md.
 """
@@ -19,6 +19,8 @@ SOLVED, ROUNDED = 1e-12, 4e-15
 
 LEAST = 10
 """Contacts at least that may press as one."""
+
+MIXED = 2654435761  # multiplier that spreads keys over the table
 
 
 @loop
@@ -142,3 +144,64 @@ def strongest_impulse(world: World) -> f64:
     for c in range(world.contacts):
         largest = max(largest, world.contact[c].force[0] * world.contact[c].normal)
     return largest
+
+
+@loop
+def slot_of(key: i64, world: World) -> i64:
+    """Where a key is in the table of the step before, or would be."""
+    size = world.table
+    place = int((key * MIXED) % size)
+    while world.kept_table[place].key != 0 and world.kept_table[place].key != key:
+        place = (place + 1) % size
+    return place
+
+
+@loop
+def key_of(c: i64, world: World) -> i64:
+    """A number of the pair of a contact, positive."""
+    pair = world.candidate[world.contact[c].candidate]
+    own = (pair.first + world.planes) * 1048576 + pair.second
+    return int(1 + 16 * own + pair.corner)
+
+
+@loop
+def guess_moments(contact: Contact, kept: i64, world: World) -> None:
+    """The moments of the step before, of a pair that touched then."""
+    for r in range(3):
+        contact.moment[r] = world.kept_moment[kept, r] if kept >= 0 else 0.0
+
+
+@loop
+def keep_moments(c: i64, world: World) -> None:
+    """Keeps the moments of a contact for the guess of the next step."""
+    for r in range(3):
+        world.kept_moment[c, r] = world.contact[c].moment[r]
+
+
+@loop
+def guess(world: World) -> None:
+    """The impulses of the step before, of pairs that touched then."""
+    for c in range(world.contacts):
+        contact = world.contact[c]
+        key = key_of(c, world)
+        slot = world.kept_table[slot_of(key, world)]
+        kept = slot.index if slot.key == key else -1
+        for r in range(3):
+            contact.force[r] = world.kept_force[kept, r] if kept >= 0 else 0.0
+        guess_moments(contact, kept, world)
+
+
+@loop
+def keep_impulses(world: World) -> None:
+    """Keeps the impulses for the guess of the next step."""
+    for i in range(world.table):
+        world.kept_table[i].key = 0
+        world.kept_table[i].index = 0
+    for c in range(world.contacts):
+        key = key_of(c, world)
+        slot = world.kept_table[slot_of(key, world)]
+        slot.key = key
+        slot.index = c
+        for r in range(3):
+            world.kept_force[c, r] = world.contact[c].force[r]
+        keep_moments(c, world)

@@ -1,9 +1,9 @@
-"""One step of a scene: contacts of the candidates, impulses, places, impulses to begin with.
+"""One step of a scene: contacts of the candidates, impulses, places.
 
 Gaps and rows of candidates come from one kernel for each class of pair.
 
-Public names: solved_step, serve, keep_impulses, note_forces, place, deepest, gap_of,
-evaluate_pair, note_entries, UNSOLVED.
+Public names: solved_step, serve, note_forces, place, deepest, gap_of, evaluate_pair, note_entries,
+UNSOLVED, LATE, MOST_CORNERS, HALF.
 
 Source: docs/theory/time_stepping.md.
 """
@@ -14,12 +14,20 @@ from math import sqrt
 
 from liaison.program.loops.language import at, entry_at, f64, i64, loop, ptr
 from liaison.program.loops.records import Rows
-from liaison.simulation.steps.layout import GOOD, Entries, Run
+from liaison.simulation.steps.layout import CROWDED, GOOD, Entries, Run
 
 from .bodies import copy_twists, free_bodies, move, moved_pose, spin_again
-from .boxes import center
+from .boxes import center, comes_by, reach_of, thickness_of, thrown_way, turned_way
 from .candidates import NEAR as NEAR_BOXES
-from .candidates import gathered, join_thrown, law_of, near_pairs, near_share
+from .candidates import (
+    drum_on_plane,
+    gathered,
+    join_thrown,
+    law_of,
+    near_pairs,
+    near_share,
+    pair_added,
+)
 from .islands import (
     MANY,
     MORE_TRIES,
@@ -32,6 +40,7 @@ from .islands import (
     solve_share,
 )
 from .layout import FEW, KINDS, Candidate, Contact, Crew, Island, PairEntries, Pose, World
+from .rates import guess, keep_impulses
 from .terrain import goes_through
 
 ACTIVE, ROWS, DEEPEST = 3, 4, 5
@@ -265,7 +274,11 @@ NEAR = 4.0
 PLACED = 30
 """Corrections of places at most."""
 
-MIXED = 2654435761  # multiplier that spreads keys over the table
+HALF = 0.5
+"""Part of the thickness of bodies that places at the end of a step are deep at most."""
+
+LATE, MOST_CORNERS = 9, 15
+"""Keys of points that come only at the end of a step: the first of a pair, and the last."""
 
 
 @loop
@@ -377,36 +390,6 @@ def relative_way(first: i64, second: i64, world: World) -> f64:
 
 
 @loop
-def thickness_of(i: i64, world: World) -> f64:
-    """A length that a collider is thicker than, whatever way it is passed."""
-    if i < world.balls:
-        return float(2.0 * world.collider[i].radius)
-    return float(world.thin[i - world.balls])
-
-
-@loop
-def reach_of(i: i64, world: World) -> f64:
-    """How far a collider is from the center of mass of its body, at most; of balls the center."""
-    center = world.collider[i].center
-    size = 0.0
-    if i >= world.balls:
-        half = world.solid[i - world.balls].half
-        size = sqrt(half[0] * half[0] + half[1] * half[1] + half[2] * half[2])
-    return float(size + sqrt(center[0] * center[0] + center[1] * center[1] + center[2] * center[2]))
-
-
-@loop
-def turned_way(i: i64, world: World) -> f64:
-    """How far a point of a collider goes by its turn within the step, at most; of balls by arms."""
-    body = world.collider[i].body
-    turn = 0.0
-    for j in range(3):
-        mean = 0.5 * (world.speed[body].spin[j] + world.next[body].spin[j])
-        turn += mean * mean
-    return float(world.h * reach_of(i, world) * sqrt(turn))
-
-
-@loop
 def is_hit(first: i64, second: i64, world: World) -> i64:
     """1 if a collider that is thrown may come to the middle of another, which nobody looked at."""
     if law_of(first, second, world) < 0:
@@ -415,50 +398,6 @@ def is_hit(first: i64, second: i64, world: World) -> i64:
     if 2.0 * way <= thickness_of(first, world) + thickness_of(second, world):
         return 0
     return 1 - is_kept_apart(first, second, world)
-
-
-@loop
-def thrown_way(i: i64, world: World) -> f64:
-    """How far impulses of this step throw a collider beside its way without them."""
-    body = world.collider[i].body
-    free = world.free[body]
-    after = world.next[body]
-    way = 0.0
-    turn = 0.0
-    for j in range(3):
-        v = after.velocity[j] - free.velocity[j]
-        w = after.spin[j] - free.spin[j]
-        way += v * v
-        turn += w * w
-    return float(0.5 * world.h * (sqrt(way) + reach_of(i, world) * sqrt(turn)))
-
-
-@loop
-def comes_by(first: i64, second: i64, world: World) -> i64:
-    """1 if the balls about two colliders, about the centers of mass of their bodies, meet."""
-    one = world.collider[first].body
-    other = world.collider[second].body
-    reach = reach_of(first, world) + reach_of(second, world)
-    reach += world.collider[first].radius + world.collider[second].radius
-    begin = world.before
-    step = world.after
-    for j in range(3):
-        begin[j] = world.pose[other].place[j] - world.pose[one].place[j]
-        step[j] = world.end[other].place[j] - world.end[one].place[j] - begin[j]
-    return int(meet_on_way(begin, step, reach))
-
-
-@loop
-def meet_on_way(begin: ptr, step: ptr, reach: f64) -> i64:
-    """1 if a point that goes from `begin` by `step` comes nearer to the origin than `reach`."""
-    long = step[0] * step[0] + step[1] * step[1] + step[2] * step[2]
-    along = -(begin[0] * step[0] + begin[1] * step[1] + begin[2] * step[2])
-    part = min(max(along / long, 0.0), 1.0) if long > 0.0 else 0.0
-    apart = 0.0
-    for j in range(3):
-        x = begin[j] + part * step[j]
-        apart += x * x
-    return 1 if apart <= reach * reach else 0
 
 
 @loop
@@ -524,10 +463,123 @@ def find_impulses(e: Entries, scratch: ptr, world: World) -> i64:
         world.most = max(world.most, world.contacts)
         move(world.next, world.end, world)
         status = join_thrown(e, world) if world.contacts > 0 else GOOD
-        if status != GOOD or activate(-world.depth, 1, AFTER, scratch, world) == 0:
+        if status != GOOD:
             return status
+        closed = activate(-world.depth, 1, AFTER, scratch, world)
+        if closed == 0 and world.excess <= 1.0:
+            if join_late(0, e, world) == 0:
+                return CROWDED
+            closed = activate(-world.depth, 1, AFTER, scratch, world)
+        if closed == 0:
+            return GOOD
         keep_impulses(world)  # those that join begin with none, the others with what they have
     return GOOD
+
+
+@loop
+def join_late(is_pushed: i64, e: Entries, world: World) -> i64:
+    """Candidates of what is inside something at the end of the step alone; 0: no room.
+
+    Others are places of the middle of the step: a box that turns, or that impulses turn, may end
+    with another corner in what it meets than it had near it there.
+    """
+    wide = world.balls + world.boxes
+    flat_planes = world.planes - world.terrains
+    for k in range(world.near_pairs):
+        first = world.near[k].first
+        second = world.near[k].second
+        way = late_way(first, is_pushed, world)
+        if second < wide:
+            way += late_way(second, is_pushed, world)
+        thin = thickness_of(first, world)
+        if second < wide:
+            thin = min(thin, thickness_of(second, world))
+        if second >= world.balls and way > world.touch and way <= thin:
+            begin = world.candidates
+            swap_poses(world.collider[first].body, world)
+            if second < wide:
+                swap_poses(world.collider[second].body, world)
+            has_room = pair_added(world.near[k], world)
+            swap_poses(world.collider[first].body, world)
+            if second < wide:
+                swap_poses(world.collider[second].body, world)
+            keep_deep(HALF * thin, begin, e, world)
+            if has_room == 0:
+                return 0
+    for i in range(world.balls, wide if world.hulls == 1 else world.balls):
+        way = late_way(i, is_pushed, world) if world.form[i - world.balls] < 0 else 0.0
+        if way > world.touch and way <= thickness_of(i, world):
+            begin = world.candidates
+            has_room = 1
+            swap_poses(world.collider[i].body, world)
+            for j in range(flat_planes):
+                if has_room == 1 and law_of(-1 - j, i, world) >= 0:
+                    has_room = drum_on_plane(i, j, world)
+            swap_poses(world.collider[i].body, world)
+            keep_deep(HALF * thickness_of(i, world), begin, e, world)
+            if has_room == 0:
+                return 0
+    return 1
+
+
+@loop
+def late_way(i: i64, is_pushed: i64, world: World) -> f64:
+    """How far a collider goes from the middle of the step to its end; far enough if pushed."""
+    if is_pushed == 1:
+        return float(2.0 * world.touch)
+    body = world.collider[i].body
+    way = 0.0
+    turn = 0.0
+    for j in range(3):
+        step = world.end[body].place[j] - world.mid[body].place[j]
+        way += step * step
+        turn += world.next[body].spin[j] * world.next[body].spin[j]
+    return float(sqrt(way) + 0.5 * world.h * reach_of(i, world) * sqrt(turn))
+
+
+@loop
+def swap_poses(body: i64, world: World) -> None:
+    """The pose midway in the place of that at the end, and the other way round."""
+    for j in range(7):
+        x = world.mid[body].floats[j]
+        world.mid[body].floats[j] = world.end[body].floats[j]
+        world.end[body].floats[j] = x
+
+
+@loop
+def keep_deep(most: f64, begin: i64, e: Entries, world: World) -> None:
+    """Of the candidates from one on those deeper than others of their pair, by keys of their own.
+
+    What is deeper than `most` may be on the other side already.
+    """
+    count = begin
+    for c in range(begin, world.candidates):
+        candidate = world.candidate[c]
+        depth = -gap_of(e, candidate, world.end, world)
+        least = world.touch
+        if depth > least and depth <= most:
+            least += known_depth(e, candidate, begin, world)
+        if depth > least and depth <= most:
+            kept = world.candidate[count]
+            for j in range(Candidate.header):
+                kept.floats[j] = candidate.floats[j]
+            kept.corner = min(LATE + count - begin, MOST_CORNERS)
+            kept.is_active = 0
+            count += 1
+    world.candidates = count
+
+
+@loop
+def known_depth(e: Entries, candidate: Candidate, count: i64, world: World) -> f64:
+    """The deepest penetration at the end of the step of the first candidates, of the same pair."""
+    depth = 0.0
+    for c in range(count):
+        other = world.candidate[c]
+        same = 1 if other.first == candidate.first and other.second == candidate.second else 0
+        swapped = 1 if other.first == candidate.second and other.second == candidate.first else 0
+        if same + swapped > 0:
+            depth = max(depth, -gap_of(e, other, world.end, world))
+    return depth
 
 
 @loop
@@ -535,7 +587,13 @@ def place(e: Entries, scratch: ptr, world: World) -> None:
     """Bodies at the end of the step out of each other, by the shortest way."""
     allowed = world.depth if world.touching <= FEW else MANY * world.depth
     worst = deepest(scratch, world)
+    is_moved = 1 if worst > world.touch else 0
     for _ in range(PLACED):
+        if worst <= allowed and is_moved == 1:
+            # once more, where they were moved far; without room for it the next step finds it
+            is_moved = 0
+            join_late(1, e, world)
+            worst = deepest(scratch, world)
         if worst <= allowed:
             break
         # gaps that others may close while they are pushed out are guarded
@@ -598,64 +656,3 @@ def note_forces(world: World) -> None:
     left = world.left
     world.residual = left if world.parts == 0 else max(world.residual, left)
     world.worst_residual = max(world.worst_residual, left)
-
-
-@loop
-def slot_of(key: i64, world: World) -> i64:
-    """Where a key is in the table of the step before, or would be."""
-    size = world.table
-    place = int((key * MIXED) % size)
-    while world.kept_table[place].key != 0 and world.kept_table[place].key != key:
-        place = (place + 1) % size
-    return place
-
-
-@loop
-def key_of(c: i64, world: World) -> i64:
-    """A number of the pair of a contact, positive."""
-    pair = world.candidate[world.contact[c].candidate]
-    own = (pair.first + world.planes) * 1048576 + pair.second
-    return int(1 + 16 * own + pair.corner)
-
-
-@loop
-def guess_moments(contact: Contact, kept: i64, world: World) -> None:
-    """The moments of the step before, of a pair that touched then."""
-    for r in range(3):
-        contact.moment[r] = world.kept_moment[kept, r] if kept >= 0 else 0.0
-
-
-@loop
-def keep_moments(c: i64, world: World) -> None:
-    """Keeps the moments of a contact for the guess of the next step."""
-    for r in range(3):
-        world.kept_moment[c, r] = world.contact[c].moment[r]
-
-
-@loop
-def guess(world: World) -> None:
-    """The impulses of the step before, of pairs that touched then."""
-    for c in range(world.contacts):
-        contact = world.contact[c]
-        key = key_of(c, world)
-        slot = world.kept_table[slot_of(key, world)]
-        kept = slot.index if slot.key == key else -1
-        for r in range(3):
-            contact.force[r] = world.kept_force[kept, r] if kept >= 0 else 0.0
-        guess_moments(contact, kept, world)
-
-
-@loop
-def keep_impulses(world: World) -> None:
-    """Keeps the impulses for the guess of the next step."""
-    for i in range(world.table):
-        world.kept_table[i].key = 0
-        world.kept_table[i].index = 0
-    for c in range(world.contacts):
-        key = key_of(c, world)
-        slot = world.kept_table[slot_of(key, world)]
-        slot.key = key
-        slot.index = c
-        for r in range(3):
-            world.kept_force[c, r] = world.contact[c].force[r]
-        keep_moments(c, world)

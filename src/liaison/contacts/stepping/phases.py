@@ -9,7 +9,7 @@ Positions are brought onto closures and out of penetration, by the shortest way 
 repeated. Closed contacts are met together with the closures first, as far as they are independent;
 what still penetrates is pushed out by a problem of complementarity.
 
-Public names: MOREAU, TIGHT, place.
+Public names: MOREAU, TIGHT, place, passing_pair.
 
 Source: docs/theory/time_stepping.md; HW2 §VII.2 (projection methods).
 """
@@ -322,17 +322,36 @@ def one_step(e: Entries, run: Run, scratch: ptr, event_log: ptr) -> i64:
 @loop
 def passes(e: Entries, run: Run, scratch: ptr) -> i64:
     """1 if two bodies pass each other within the step; what part of it to take is noted."""
+    pair = passing_pair(e, run, scratch)
+    if pair == 0:
+        run.h_part = 2.0 * run.h_part if run.is_part > 0 else 0.0
+        return 0
+    run.detail[0] = pair - 1
+    run.h_part = max(0.25 * run.h, SHORTEST * run.step)
+    return 1
+
+
+@loop
+def passing_pair(e: Entries, run: Run, scratch: ptr) -> i64:
+    """The pair that passes each other on the way to the end of the step, or to its middle.
+
+    Counted from 1; 0: none. What is thrown back from behind another body in the middle, where
+    contacts are looked for, ends where it began.
+    """
     nv = run.nv
     seen = run.stage
     q = run.landed.q
-    e.retract(run.t_new, run.q, at(run.y, nv), run.u, run.p, run.y, q, scratch)
-    e.passes(run.t_new, q, at(run.y, nv), run.u, run.p, run.q, seen, scratch)
+    after = at(run.y, nv)
+    e.retract(run.t_new, run.q, after, run.u, run.p, run.y, q, scratch)
+    e.passes(run.t_new, q, after, run.u, run.p, run.q, seen, scratch)
     if seen[0] == 0.0:
-        run.h_part = 2.0 * run.h_part if run.is_part > 0 else 0.0
-        return 0
-    run.detail[0] = int(seen[0]) - 1
-    run.h_part = max(0.25 * run.h, SHORTEST * run.step)
-    return 1
+        t = run.t + run.theta * run.h
+        moved = run.free.moved
+        for i in range(nv):
+            moved[i] = run.theta * run.h * run.v[i]
+        e.retract(t, run.q, run.v, run.u, run.p, moved, q, scratch)
+        e.passes(t, q, run.v, run.u, run.p, run.q, seen, scratch)
+    return int(seen[0])
 
 
 @loop

@@ -200,7 +200,7 @@ def energy_section(
     if checked is None:
         unchecked = [f"The theorems of mechanics were not checked: {why}"] if why else []
     else:
-        unchecked = [f"Not checked {x}." for x in checked.unchecked]
+        unchecked = [*page_of(checked).notes]
     page = Page(f"{note[0].upper()}{note[1:]}", tuple(facts), tables, tuple(unchecked))
     return Section("energy", page, tuple(figures), plain)
 

@@ -18,7 +18,7 @@ from liaison.contacts.stepping.moreau import (
     predict,
     settle,
 )
-from liaison.contacts.stepping.phases import keep, stand
+from liaison.contacts.stepping.phases import keep, passing_pair, stand
 from liaison.contacts.stepping.small import speed_status
 from liaison.program.loops.language import at, i64, loop, ptr
 from liaison.simulation.steps.layout import (
@@ -70,16 +70,6 @@ def moved(e: Entries, run: Run, scratch: ptr) -> i64:
 
 
 @loop
-def is_passing(e: Entries, run: Run, scratch: ptr) -> i64:
-    """1 if two bodies pass each other by the displacement of a step."""
-    q = run.landed.q
-    after = at(run.y, run.nv)
-    e.retract(run.t_new, run.q, after, run.u, run.p, run.y, q, scratch)
-    e.passes(run.t_new, q, after, run.u, run.p, run.q, run.stage, scratch)
-    return 1 if run.stage[0] > 0.0 else 0
-
-
-@loop
 def displaced_in_parts(e: Entries, run: Run, scratch: ptr) -> i64:
     """As `displaced`, a step in parts in which nothing passes: the last of them is left to land.
 
@@ -117,7 +107,7 @@ def tried(e: Entries, run: Run, scratch: ptr) -> i64:
         status = settle(e, run, scratch)
     if status == GOOD:
         status = moved(e, run, scratch)
-    if status == GOOD and is_passing(e, run, scratch) == 1:
+    if status == GOOD and passing_pair(e, run, scratch) > 0:
         return PASSED
     return status
 
@@ -140,7 +130,7 @@ def phase_of_step(phase: i64, e: Entries, run: Run, scratch: ptr) -> i64:
         return settle(e, run, scratch)
     if phase == 3 and run.has_passes > 0:
         status = moved(e, run, scratch)
-        if status == GOOD and is_passing(e, run, scratch) == 1:
+        if status == GOOD and passing_pair(e, run, scratch) > 0:
             return displaced_in_parts(e, run, scratch)
         if status == GOOD:
             note_modes(run, scratch)

@@ -14,8 +14,8 @@ J being the inverse of the inertia in the axes of the ground. The narrow phase i
 a processor: each thread has the head of a `World` of its own, whose workspace is its own and whose
 tables are those of all.
 
-Public names: Block, Hot, Held, Reaches, Paint, COLORS, POINTS, HELD, SHARED, shared, acquire,
-is_acquired, release, lane, barrier, most_of, total_of, inverse_of, inverse_root.
+Public names: Block, Hot, Held, Reaches, Paint, COLORS, POINTS, SLOTS, HELD, SHARED, shared,
+acquire, is_acquired, release, lane, barrier, most_of, total_of, inverse_of, inverse_root.
 
 Source: docs/theory/time_stepping.md.
 """
@@ -45,6 +45,9 @@ HELD = 17
 POINTS = 8
 """Places at which two shapes touch, at most."""
 
+SLOTS = 12
+"""Slots of a pair: for these, and for places that join at the end of a step."""
+
 
 @final
 class Block(Record):
@@ -67,6 +70,8 @@ class Block(Record):
     heads: i64 = size()  # words of the head of an island
     lane_arrays: i64 = size()  # of a thread's world
     lane_words: i64 = size()  # and of all of it
+    mid_at: i64 = size()  # the words of those that are for poses midway, and at the end of the step
+    end_at: i64 = size()
     forms_words: i64 = size()  # that each thread has of its own
     table_words: i64 = size()  # of the world whose tables all share
     wholes: i64 = size()  # numbers of them that are not zero
@@ -95,7 +100,10 @@ class Block(Record):
     tries: i64  # of the interior method
     unsolved: i64  # parts of a step that were tried and not solved
     is_shown: i64  # what planes push is asked for
+    joining: i64  # pairs are looked for beside those there are, or join them
+    cause: i64  # what brought bodies to the end of the step: as `join_late` of a scene
     h: f64
+    has_left: f64  # a body nearly left the box it may be in
     residual: f64  # of the impulses
     left: f64  # the same beside what solves a step
     worst: f64  # the same of the whole step
@@ -159,6 +167,16 @@ class Block(Record):
     slot_other: iptr = sized("general * room")
     slot_law: iptr = sized("general * room")
     feature: ptr = sized("general * room", "16")
+
+    # slots as they were before pairs are found anew within a step
+    was_first: iptr = sized("units + 1")
+    was_key: iptr = sized("room")
+    was_active: iptr = sized("room")
+    was_kind: iptr = sized("general * room")
+    was_one: iptr = sized("general * room")
+    was_other: iptr = sized("general * room")
+    was_law: iptr = sized("general * room")
+    was_feature: ptr = sized("general * room", "16")
 
     # contacts by color
     color: iptr = sized("room")

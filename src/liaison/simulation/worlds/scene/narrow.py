@@ -3,12 +3,15 @@
 Each thread takes a pair. Its candidates come into the workspace of the thread, and from there into
 the slots of the pair; features of a place are fixed on the bodies for the rest of the step.
 
-Public names: begin_tables, places_of, gap_at, rows_at, CORNERS.
+Public names: begin_tables, places_of, look_late, take_late, gap_at, rows_at, CORNERS, THROWN,
+COMES_LATE, PUSHED, PUSHED_LATE.
 
 Source: docs/theory/time_stepping.md; docs/theory/convex.md.
 """
 
 from __future__ import annotations
+
+from math import sqrt
 
 from liaison.contacts.convex.layout import Bodies
 from liaison.contacts.scene.candidates import come_near, drum_on_plane, noted
@@ -22,13 +25,18 @@ from liaison.contacts.scene.layout import (
     PairEntries,
     World,
 )
+from liaison.contacts.scene.step import HALF, LATE, MOST_CORNERS
 from liaison.contacts.scene.terrain import on_field
-from liaison.program.loops.language import at, f64, i64, loop, ptr
+from liaison.program.loops.language import at, f64, flat, i64, loop, ptr
 
-from .layout import Block, barrier
+from .layout import Block, barrier, most_of
 
 CORNERS, FLIPPED = 32, 16
 """Keys of the places of one pair, and what is added where the plane is on the later unit."""
+
+THROWN, COMES_LATE, PUSHED, PUSHED_LATE = 0, 1, 2, 3
+"""What joins: what impulses throw at others; what is inside at the end of the step alone; the same
+of what is pushed out of others."""
 
 
 @loop
@@ -59,9 +67,16 @@ def begin_tables(me: i64, w: Block) -> None:
 def places_of(n: i64, me: i64, w: Block) -> None:
     """The places of a pair that is near, into its slots."""
     world = World(at(w.lane_area, me * w.lane_words))
-    i = w.near_unit[n]
     p = w.near_at[n]
     partner = w.key[p] // CORNERS
+    find_places(w.near_unit[n], partner, world, w)
+    for c in range(world.candidates):
+        take_place(p + c, partner, world.candidate[c], world, w)
+
+
+@loop
+def find_places(i: i64, partner: i64, world: World, w: Block) -> None:
+    """Candidates of a unit and its partner."""
     world.candidates = 0
     world.h = w.h
     if partner < w.wide:
@@ -70,8 +85,103 @@ def places_of(n: i64, me: i64, w: Block) -> None:
         come_near(min(i, j), max(i, j), world)
     else:
         places_on_ground(i, partner - w.wide, world, w)
+
+
+@loop
+def late_places(n: i64, keeps: i64, me: i64, w: Block) -> i64:
+    """Places of a pair that are inside at the end of the step alone, into slots it has left.
+
+    As `join_late` of a scene. How many; where they are not kept they are looked for alone.
+    """
+    world = World(at(w.lane_area, me * w.lane_words))
+    i = w.near_unit[n]
+    first = w.near_at[n]
+    partner = w.key[first] // CORNERS
+    last = last_slot(n, w)
+    begin = first
+    known = 0.0
+    while begin < last and w.kind[begin] >= 0:
+        known = max(known, -end_gap(begin, me, w))
+        begin += 1
+    swap_ends(world, w)
+    find_places(i, partner, world, w)
+    swap_ends(world, w)
+    p = begin
     for c in range(world.candidates):
-        take_place(p + c, partner, world.candidate[c], world, w)
+        if p < last:
+            take_place(p, partner, world.candidate[c], world, w)
+            depth = -end_gap(p, me, w)
+            if depth > w.touch + known and depth <= HALF * thinnest(i, partner, w):
+                corner = w.key[p] % FLIPPED
+                w.key[p] = w.key[p] - corner + min(LATE + p - first, MOST_CORNERS)
+                p += 1
+            else:
+                empty(p, partner, w)
+    if keeps == 0:
+        for k in range(begin, p):
+            empty(k, partner, w)
+    return int(p - begin)
+
+
+@loop
+def end_gap(p: i64, me: i64, w: Block) -> f64:
+    """The gap of the place in a slot at the end of the step."""
+    return float(slot_gap(p, w.slot_one[p], w.slot_other[p], me, flat(w.end), w))
+
+
+@loop
+def thinnest(i: i64, partner: i64, w: Block) -> f64:
+    """What a unit, and its partner if it is one, are thicker than."""
+    thin = w.thin[i]
+    if partner < w.wide:
+        j = i + partner
+        thin = min(thin, w.thin[j - w.wide if j >= w.wide else j])
+    return float(thin)
+
+
+@loop
+def kept_places(n: i64, w: Block) -> None:
+    """Places of that kind that a pair had before pairs were found anew."""
+    i = w.near_unit[n]
+    p = w.near_at[n]
+    partner = w.key[p] // CORNERS
+    last = last_slot(n, w)
+    while p < last and w.kind[p] >= 0:
+        p += 1
+    for k in range(w.was_first[i], w.was_first[i + 1]):
+        is_late = 1 if w.was_kind[k] >= 0 and w.was_key[k] % FLIPPED >= LATE else 0
+        if is_late == 1 and w.was_key[k] // CORNERS == partner and p < last:
+            w.key[p] = w.was_key[k]
+            w.kind[p] = w.was_kind[k]
+            w.slot_one[p] = w.was_one[k]
+            w.slot_other[p] = w.was_other[k]
+            w.slot_law[p] = w.was_law[k]
+            for a in range(16):
+                w.feature[p, a] = w.was_feature[k, a]
+            p += 1
+
+
+@loop
+def last_slot(n: i64, w: Block) -> i64:
+    """The slot behind those of a pair that is near."""
+    i = w.near_unit[n]
+    return int(w.near_at[n + 1] if n + 1 < w.near_first[i + 1] else w.first[i + 1])
+
+
+@loop
+def empty(p: i64, partner: i64, w: Block) -> None:
+    """No place in a slot."""
+    w.key[p] = CORNERS * partner
+    w.kind[p] = -1
+
+
+@loop
+def swap_ends(world: World, w: Block) -> None:
+    """The poses midway in the place of those at the end, for one thread, and back."""
+    words = world.ints
+    x = words[w.mid_at]
+    words[w.mid_at] = words[w.end_at]
+    words[w.end_at] = x
 
 
 @loop
@@ -110,14 +220,19 @@ def take_place(p: i64, partner: i64, candidate: Candidate, world: World, w: Bloc
 @loop
 def gap_at(k: i64, me: i64, poses: ptr, w: Block) -> f64:
     """The gap of a contact, bodies being at `poses`."""
+    return float(slot_gap(w.pair[k], w.one[k], w.other[k], me, poses, w))
+
+
+@loop
+def slot_gap(p: i64, first: i64, second: i64, me: i64, poses: ptr, w: Block) -> f64:
+    """The gap of the place in a slot, of two bodies."""
     # entries are known by their names: where they lie counts for nothing
     pairs = PairEntries(w.ints)
     out = World(at(w.lane_area, me * w.lane_words)).out
-    p = w.pair[k]
     one = w.feature[p]
     u = one[10:]
-    v = poses[7 * w.other[k] :]
-    q = poses[7 * max(w.one[k], 0) :]
+    v = poses[7 * second :]
+    q = poses[7 * max(first, 0) :]
     kind = w.kind[p]
     if kind == BALL_BALL:
         pairs.ball_ball_gap(0.0, q, v, u, one, one, out, out)
@@ -156,3 +271,55 @@ def rows_at(k: i64, poses: ptr, out: ptr, w: Block) -> None:
         pairs.edge_edge(0.0, q, v, u, one, one, out, out)
     else:
         pairs.face_point(0.0, q, v, u, one, one, out, out)
+
+
+@loop
+def may_be_late(n: i64, w: Block) -> i64:
+    """1 if units of a pair go far enough from the middle of the step for other places at its end.
+
+    Not so far that these may be on the other side.
+    """
+    if (w.cause != COMES_LATE and w.cause != PUSHED_LATE) or last_slot(n, w) - w.near_at[n] < 2:
+        return 0
+    i = w.near_unit[n]
+    partner = w.key[w.near_at[n]] // CORNERS
+    way = late_way(i, w)
+    if partner < w.wide:
+        j = i + partner
+        way += late_way(j - w.wide if j >= w.wide else j, w)
+    return 1 if way > w.touch and way <= thinnest(i, partner, w) else 0
+
+
+@loop
+def late_way(i: i64, w: Block) -> f64:
+    """How far a unit goes from the middle of the step to its end; far enough if pushed."""
+    if w.cause == PUSHED_LATE:
+        return float(2.0 * w.touch)
+    b = w.body[i]
+    way = 0.0
+    turn = 0.0
+    for j in range(3):
+        step = w.end[b, j] - w.mid[b, j]
+        way += step * step
+        turn += w.next[b, j] * w.next[b, j]
+    return float(sqrt(way) + 0.5 * w.h * w.lever[i] * sqrt(turn))
+
+
+@loop
+def look_late(me: i64, w: Block) -> None:
+    """Whether some pair has such places: `has_left`."""
+    joins = 0.0
+    n = me
+    while n < w.nears:
+        if may_be_late(n, w) == 1 and late_places(n, 0, me, w) > 0:
+            joins = 1.0
+        n += w.lanes
+    w.has_left = most_of(joins, me, w)
+
+
+@loop
+def take_late(n: i64, me: i64, w: Block) -> None:
+    """Those that a pair had, and those that it has now, into its slots."""
+    kept_places(n, w)
+    if may_be_late(n, w) == 1:
+        late_places(n, 1, me, w)

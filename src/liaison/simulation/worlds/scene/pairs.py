@@ -2,10 +2,14 @@
 
 Every unit (a ball, a box, a point) has slots for the places of the pairs it is the first of. Pairs
 of balls about their centers have one, as balls and points with planes have; others have up to
-`POINTS`, of which the narrow phase fills some. A place keeps its slot's key from step to step, and
+`SLOTS`, of which the narrow phase fills some. A place keeps its slot's key from step to step, and
 with it the impulse to begin with.
 
-Public names: find_pairs, body_of, meet, height, forget.
+What impulses throw farther than it would have gone may meet others: pairs are found anew then, with
+those there are among them, and what counted goes on with its impulses.
+
+Public names: find_pairs, find_extents, grow_extents, join, note_slots, body_of, unit_of,
+meet, height, forget.
 
 Source: docs/theory/time_stepping.md.
 """
@@ -14,7 +18,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from liaison.contacts.scene.boxes import overlap, swept_box, swept_solid
+from liaison.contacts.scene.boxes import LEFT, grown_box, overlap, swept_box, swept_solid
 from liaison.contacts.scene.candidates import plane_is_near
 from liaison.contacts.scene.layout import World
 from liaison.contacts.scene.terrain import field_extents
@@ -25,23 +29,39 @@ from liaison.simulation.steps.layout import CROWDED, GOOD, Entries
 from .layout import (
     BITS,
     COLORS,
-    POINTS,
     SHARED,
+    SLOTS,
     Block,
     Paint,
     Reaches,
     barrier,
     is_acquired,
+    most_of,
     release,
     shared,
 )
-from .narrow import CORNERS, places_of
+from .narrow import (
+    COMES_LATE,
+    CORNERS,
+    PUSHED,
+    PUSHED_LATE,
+    THROWN,
+    look_late,
+    places_of,
+    take_late,
+)
 
 WARP = 32
 """Contacts of a color at least before it is full: as many as go at the same time."""
 
 MANY_COLORS = 40
 """Colors that there shall be, at most, if bodies allow it."""
+
+COUNTED, NOTED, ASKED = 0, 1, 2
+"""What is done about slots: they are counted first, then noted; or counted alone."""
+
+FREE, BESIDE, ANEW = 0, 1, 2
+"""Pairs are those of the free motion; others are looked for beside those of slots; they join."""
 
 
 @loop
@@ -77,11 +97,12 @@ def find_pairs(me: i64, w: Block) -> i64:
 def find_slots(me: i64, w: Block, reaches: Reaches) -> i64:
     """What is near, and the slots of its places; GOOD, or CROWDED."""
     if w.general == 1:
-        find_extents(me, w)
+        if w.joining == FREE:
+            find_extents(me, w)
         i = me
         while i < w.units:
             w.near_first[i + 1] = 0
-            w.first[i + 1] = near_units(i, 0, me, w)
+            w.first[i + 1] = near_units(i, COUNTED, me, w)
             i += w.lanes
     else:
         find_reaches(me, w, reaches)
@@ -94,7 +115,7 @@ def find_slots(me: i64, w: Block, reaches: Reaches) -> i64:
     if w.general == 1:
         i = me
         while i < w.units:
-            near_units(i, 1, me, w)
+            near_units(i, NOTED, me, w)
             i += w.lanes
     else:
         list_near(me, w, reaches)
@@ -110,18 +131,37 @@ def find_reaches(me: i64, w: Block, reaches: Reaches) -> None:
     """
     i = me
     while i < w.bodies:
-        square = 0.0
         for a in range(3):
-            way = w.end[i, a] - w.pose[i, a]
-            square += way * way
             reaches.center[a, i] = w.pose[i, a]
-        reaches.reach[i] = w.scale[i] + w.margin + 2.0 * sqrt(square)
+        reaches.reach[i] = reach_of(i, w)
         i += w.lanes
     barrier()
     i = me
     while i < w.units:
-        w.first[i + 1] = near(i, 0, w, reaches)
+        w.first[i + 1] = near(i, COUNTED, w, reaches)
         i += w.lanes
+
+
+@loop
+def reach_of(i: i64, w: Block) -> f64:
+    """How far a ball reaches from where it begins; with impulses, if that is farther."""
+    square = 0.0
+    for a in range(3):
+        way = w.end[i, a] - w.pose[i, a]
+        square += way * way
+    if w.joining != FREE:
+        square = max(square, free_square(i, w))
+    return float(w.scale[i] + w.margin + 2.0 * sqrt(square))
+
+
+@loop
+def free_square(i: i64, w: Block) -> f64:
+    """The square of the way of a ball without impulses."""
+    square = 0.0
+    for a in range(3):
+        way = w.h * (w.speed[i, 3 + a] + 0.5 * w.h * w.gravity[a])
+        square += way * way
+    return square
 
 
 @loop
@@ -129,7 +169,7 @@ def list_near(me: i64, w: Block, reaches: Reaches) -> None:
     """What is near every ball, into its slots."""
     i = me
     while i < w.units:
-        near(i, 1, w, reaches)
+        near(i, NOTED, w, reaches)
         i += w.lanes
 
 
@@ -140,6 +180,8 @@ def take_places(me: i64, w: Block) -> None:
         i = me
         while i < w.nears:
             places_of(i, me, w)
+            if w.joining == ANEW:
+                take_late(i, me, w)
             i += w.lanes
         barrier()
     i = me
@@ -163,6 +205,18 @@ def find_extents(me: i64, w: Block) -> None:
     if me == 0 and w.terrains > 0:
         field_extents(world)
     barrier()
+
+
+@loop
+def grow_extents(me: i64, w: Block) -> None:
+    """The same around where impulses lead to as well; whether a body nearly left its own."""
+    world = World(at(w.lane_area, me * w.lane_words))
+    left = 0.0
+    i = me
+    while i < w.wide:
+        left = max(left, float(grown_box(i, w.wide + w.terrains, world)))
+        i += w.lanes
+    w.has_left = most_of(left, me, w)
 
 
 @loop
@@ -191,14 +245,15 @@ def near(i: i64, is_noted: i64, w: Block, reaches: Reaches) -> i64:
         if 2 * d < n or i < d:
             j = body_of(i, d, w)
             if meet(i, j, w, reaches) == 1 and w.law_between[w.surface[i], w.surface[j]] >= 0:
-                if is_noted == 1:
+                if is_noted == NOTED:
                     w.key[w.first[i] + count] = d
                 count += 1
     for j in range(w.planes):
         if w.law_between[w.surface[i], w.plane_surface[j]] >= 0:
             before = height(flat(w.pose), i, j, w)
-            if min(before, height(flat(w.end), i, j, w)) <= w.margin:
-                if is_noted == 1:
+            lowest = min(before, height(flat(w.end), i, j, w))
+            if lowest <= w.margin or is_listed(i, n + j, w) == 1:
+                if is_noted == NOTED:
                     w.key[w.first[i] + count] = n + j
                 count += 1
     return count
@@ -216,19 +271,22 @@ def near_units(i: i64, is_noted: i64, me: i64, w: Block) -> i64:
             if 2 * d < n or i < d:
                 j = unit_of(i, d, w)
                 if are_near(i, j, world, w) == 1:
-                    places = 1 if min(i, j) < world.balls else POINTS
-                    if is_noted == 1:
+                    places = SLOTS
+                    if min(i, j) < world.balls:
+                        # one midway, and one at the end
+                        places = 1 if max(i, j) < world.balls else 2
+                    if is_noted == NOTED:
                         note_near(i, count, number, d, places, w)
                     count += places
                     number += 1
     for j in range(w.planes):
         places = places_on(i, j, world, w)
         if places > 0:
-            if is_noted == 1:
+            if is_noted == NOTED:
                 note_near(i, count, number, n + j, places, w)
             count += places
             number += 1
-    if is_noted == 0:
+    if is_noted == COUNTED:
         w.near_first[i + 1] = number
     return count
 
@@ -265,9 +323,11 @@ def places_on(i: i64, j: i64, world: World, w: Block) -> i64:
             return 0
         a = world.extent[i]
         b = world.extent[w.wide + j - (w.planes - w.terrains)]
-        return POINTS * int(overlap(a, b))
+        return SLOTS * int(overlap(a, b))
     if i < world.balls or i >= w.wide:
         # entries are known by their names: where they lie counts for nothing
+        if is_listed(i, w.wide + j, w) == 1:
+            return 1
         return int(plane_is_near(Entries(w.ints), i, j, world))
     if world.hulls == 0 or world.form[i - world.balls] >= 0:
         return 0  # by their corners
@@ -275,7 +335,7 @@ def places_on(i: i64, j: i64, world: World, w: Block) -> i64:
     for axis in range(3):
         n = w.plane[j, axis]
         lowest += min(n * world.extent[i].low[axis], n * world.extent[i].high[axis])
-    return POINTS if lowest <= 0.0 else 0
+    return SLOTS if lowest <= 0.0 else 0
 
 
 @loop
@@ -313,13 +373,33 @@ def height(poses: ptr, i: i64, j: i64, w: Block) -> f64:
 
 
 @loop
-def take_guess(i: i64, p: i64, w: Block) -> None:
-    """The impulse that a place had in the step before; the bodies of a pair of balls."""
+def is_listed(i: i64, partner: i64, w: Block) -> i64:
+    """1 if a unit has slots with a partner already, where others are thrown at it."""
+    if w.joining == BESIDE:
+        for p in range(w.first[i], w.first[i + 1]):
+            if (w.key[p] // CORNERS if w.general == 1 else w.key[p]) == partner:
+                return 1
+    elif w.joining == ANEW:
+        for p in range(w.was_first[i], w.was_first[i + 1]):
+            if (w.was_key[p] // CORNERS if w.general == 1 else w.was_key[p]) == partner:
+                return 1
+    return 0
+
+
+@loop
+def old_slot(i: i64, key: i64, w: Block) -> i64:
+    """The slot that a place of a unit had before; −1: none."""
     old = -1
-    key = w.key[p]
     for k in range(w.old_first[i], w.old_first[i + 1]):
         if w.old_key[k] == key:
             old = k
+    return old
+
+
+@loop
+def take_guess(i: i64, p: i64, w: Block) -> None:
+    """The impulse that a place had in the step before; the bodies of a pair of balls."""
+    old = old_slot(i, w.key[p], w)
     for r in range(4 + 3 * w.has_turning):
         w.guess[p, r] = w.old_guess[old, r] if old >= 0 else 0.0
     w.color[p] = i
@@ -450,6 +530,155 @@ def take_pair(p: i64, w: Block) -> None:
     if w.has_turning == 1:
         for r in range(3):
             w.moment[r, k] = w.guess[p, 4 + r]
+
+
+@loop
+def note_slots(me: i64, w: Block) -> None:
+    """Slots with the impulses of what counts, to begin with when pairs are found anew."""
+    i = me
+    while i < w.units:
+        w.old_first[i + 1] = w.first[i + 1]
+        i += w.lanes
+    p = me
+    while p < w.slots_used:
+        # a slot without a place has no key
+        w.old_key[p] = w.key[p] if w.general == 0 or w.kind[p] >= 0 else -1
+        p += w.lanes
+    k = me
+    while k < w.pairs:
+        for r in range(4):
+            w.old_guess[w.pair[k], r] = w.force[r, k] if w.active[k] == 1 else 0.0
+        for r in range(3 * w.has_turning):
+            w.old_guess[w.pair[k], 4 + r] = w.moment[r, k] if w.active[k] == 1 else 0.0
+        k += w.lanes
+
+
+@loop
+def note_was(me: i64, w: Block) -> None:
+    """Slots before pairs are found anew, and which of them count."""
+    i = me
+    while i <= w.units:
+        w.was_first[i] = w.first[i]
+        i += w.lanes
+    p = me
+    while p < w.slots_used:
+        w.was_key[p] = w.key[p]
+        w.was_active[p] = 0
+        if w.general == 1:
+            w.was_kind[p] = w.kind[p]
+            w.was_one[p] = w.slot_one[p]
+            w.was_other[p] = w.slot_other[p]
+            w.was_law[p] = w.slot_law[p]
+            for a in range(16):
+                w.was_feature[p, a] = w.feature[p, a]
+        p += w.lanes
+    barrier()
+    k = me
+    while k < w.pairs:
+        w.was_active[w.pair[k]] = w.active[k]
+        k += w.lanes
+
+
+@loop
+def join(me: i64, cause: i64, w: Block) -> i64:
+    """1 if places join, which now are there; 0 if there are none; −1 where there is no room.
+
+    What counted goes on counting with its impulses; of what is pushed out of others these are noted
+    before.
+    """
+    w.joining = BESIDE
+    w.cause = cause
+    barrier()
+    joins = looked_for(me, w)
+    status = GOOD
+    if joins > 0.0:
+        note_was(me, w)
+        if cause <= COMES_LATE:
+            note_slots(me, w)
+        w.joining = ANEW
+        barrier()
+        status = find_pairs(me, w)
+        if status == GOOD:
+            count_again(me, w)
+    w.joining = FREE
+    barrier()
+    if status != GOOD:
+        return -1
+    return 1 if joins > 0.0 else 0
+
+
+@loop
+def count_again(me: i64, w: Block) -> None:
+    """What counted before pairs were found anew."""
+    k = me
+    while k < w.pairs:
+        p = w.pair[k]
+        i = w.color[p]
+        w.active[k] = 0
+        for old in range(w.was_first[i], w.was_first[i + 1]):
+            if w.was_key[old] == w.key[p]:
+                w.active[k] = w.was_active[old]
+        k += w.lanes
+
+
+@loop
+def looked_for(me: i64, w: Block) -> f64:
+    """1 if something joins."""
+    if w.general == 0:
+        return float(thrown_balls(me, w))
+    if w.cause == COMES_LATE or w.cause == PUSHED_LATE:
+        look_late(me, w)
+        return float(w.has_left)
+    grow_extents(me, w)
+    if w.has_left == 0.0:
+        return 0.0
+    joins = 0.0
+    i = me
+    while i < w.units:
+        if near_units(i, ASKED, me, w) > w.first[i + 1] - w.first[i]:
+            joins = 1.0
+        i += w.lanes
+    return float(most_of(joins, me, w))
+
+
+@loop
+def thrown_balls(me: i64, w: Block) -> f64:
+    """The same of balls about their centers of mass, which are near others or not."""
+    joins = 0.0
+    i = me
+    while i < w.units and (w.cause == THROWN or w.cause == PUSHED):
+        joins = max(joins, thrown_at(i, w))
+        i += w.lanes
+    return float(most_of(joins, me, w))
+
+
+@loop
+def thrown_at(i: i64, w: Block) -> f64:
+    """1 if a ball that impulses throw farther than it reached comes near something else."""
+    square = 0.0
+    for a in range(3):
+        way = w.end[i, a] - w.pose[i, a]
+        square += way * way
+    if sqrt(square) <= 2.0 * sqrt(free_square(i, w)) + LEFT * w.margin:
+        return 0.0
+    n = w.bodies
+    for j in range(n):
+        apart = 0.0
+        for a in range(3):
+            x = w.pose[i, a] - w.pose[j, a]
+            apart += x * x
+        far = reach_of(i, w) + reach_of(j, w)
+        d = j - i if j > i else j - i + n
+        touches = 1 if w.law_between[w.surface[i], w.surface[j]] >= 0 else 0
+        is_new = 1 if is_listed(i, d, w) + is_listed(j, n - d, w) == 0 else 0
+        if j != i and apart <= far * far and touches * is_new == 1:
+            return 1.0
+    for j in range(w.planes):
+        touches = 1 if w.law_between[w.surface[i], w.plane_surface[j]] >= 0 else 0
+        is_new = 1 - is_listed(i, n + j, w)
+        if height(flat(w.end), i, j, w) <= w.margin and touches * is_new == 1:
+            return 1.0
+    return 0.0
 
 
 @loop

@@ -31,12 +31,13 @@ from liaison.contacts.scene.layout import FEW, Island, Pose, Twist, World
 from liaison.contacts.scene.rates import LEAST
 from liaison.contacts.scene.step import AGAIN, FAST, HALVED, NEAR, PLACED, SPUN, UNSOLVED
 from liaison.program.loops.language import at, f64, flat, i64, loop
-from liaison.simulation.steps.layout import BAD_GAP, GOOD, NO_MODE, NOT_FINITE, PASSED
+from liaison.simulation.steps.layout import BAD_GAP, CROWDED, GOOD, NO_MODE, NOT_FINITE, PASSED
 
 from .contact import activate, counted, deepest, is_passing, set_gaps, set_rates
 from .inside import impulses_of, solving
 from .layout import Block, barrier, most_of, total_of
-from .pairs import find_pairs, forget
+from .narrow import COMES_LATE, PUSHED, PUSHED_LATE, THROWN
+from .pairs import find_pairs, forget, join, note_slots
 from .sweeps import across_of, free_velocities, misses, solved
 from .turning import solve_turning
 
@@ -317,15 +318,17 @@ def attempt(me: i64, w: Block, island: Island) -> i64:
     activate(me, w.touch, 0, flat(w.pose), w)
     activate(me, 0.0, 1, flat(w.end), w)
     for _ in range(SPUN):
-        find_impulses(me, w, island)
+        status = find_impulses(me, w, island)
+        if status != GOOD:
+            return status
         if w.general == 0 or w.contacts == 0.0 or spin_once_more(me, w) == 0:
             break
     return GOOD
 
 
 @loop
-def find_impulses(me: i64, w: Block, island: Island) -> None:
-    """Impulses of what is active, and of what they close."""
+def find_impulses(me: i64, w: Block, island: Island) -> i64:
+    """Impulses of what is active, and of what they close; GOOD, or CROWDED."""
     for _ in range(AGAIN):
         count = counted(me, w)
         few = 1 if count <= float(FEW) else 0
@@ -336,8 +339,21 @@ def find_impulses(me: i64, w: Block, island: Island) -> None:
         w.left = left / (solving(w) if few == 1 else w.tolerance)
         w.residual = left
         move(me, w)
-        if activate(me, -w.depth, 1, flat(w.end), w) == 0.0:
+        joined = join(me, THROWN, w) if count > 0.0 else 0
+        closed = activate(me, -w.depth, 1, flat(w.end), w)
+        late = 0
+        if closed == 0.0 and w.left <= 1.0 and joined >= 0:
+            late = join(me, COMES_LATE, w)
+            if late > 0:
+                closed = activate(me, -w.depth, 1, flat(w.end), w)
+        if joined < 0 or late < 0:
+            return CROWDED
+        if joined + late > 0:
+            # contacts lie elsewhere now
+            set_rates(me, 0.0 if few == 1 else w.loose, w, island)
+        if closed == 0.0:
             break
+    return GOOD
 
 
 @loop
@@ -368,11 +384,17 @@ def spin_once_more(me: i64, w: Block) -> i64:
 
 
 @loop
-def place(me: i64, w: Block, island: Island) -> None:
-    """Bodies at the end of the step out of each other, by the shortest way."""
+def place(me: i64, w: Block, island: Island) -> i64:
+    """Bodies at the end of the step out of each other, by the shortest way; GOOD, or CROWDED."""
     allowed = w.depth if w.contacts <= float(FEW) else w.loose
     worst = deepest(me, w)
+    is_moved = 1 if worst > w.touch and w.general == 1 else 0
     for _ in range(PLACED):
+        if worst <= allowed and is_moved == 1:
+            is_moved = 0
+            if join(me, PUSHED_LATE, w) < 0:
+                return CROWDED
+            worst = deepest(me, w)
         if worst <= allowed:
             break
         count = activate(me, NEAR * worst, 0, flat(w.end), w)
@@ -389,8 +411,12 @@ def place(me: i64, w: Block, island: Island) -> None:
                     w.end[i, j] += w.next[i, 3 + j]
             i += w.lanes
         barrier()
+        # what they are pushed at; where there is no room for it the world is lost
+        if join(me, PUSHED, w) < 0:
+            return CROWDED
         worst = deepest(me, w)
     w.deepest = max(w.deepest, worst)
+    return GOOD
 
 
 @loop
@@ -403,7 +429,9 @@ def part_of_step(me: i64, w: Block, island: Island) -> i64:
             w.after[i, j] = w.next[i, j]
         i += w.lanes
     barrier()
-    place(me, w, island)
+    status = place(me, w, island)
+    if status != GOOD:
+        return status
     bad = 0.0
     i = me
     while i < w.bodies:
@@ -422,22 +450,7 @@ def part_of_step(me: i64, w: Block, island: Island) -> i64:
 @loop
 def note_impulses(me: i64, w: Block) -> None:
     """Impulses to begin the next step with, and what planes push."""
-    i = me
-    while i < w.units:
-        w.old_first[i + 1] = w.first[i + 1]
-        i += w.lanes
-    p = me
-    while p < w.slots_used:
-        # a slot without a place has no key
-        w.old_key[p] = w.key[p] if w.general == 0 or w.kind[p] >= 0 else -1
-        p += w.lanes
-    k = me
-    while k < w.pairs:
-        for r in range(4):
-            w.old_guess[w.pair[k], r] = w.force[r, k] if w.active[k] == 1 else 0.0
-        for r in range(3 * w.has_turning):
-            w.old_guess[w.pair[k], 4 + r] = w.moment[r, k] if w.active[k] == 1 else 0.0
-        k += w.lanes
+    note_slots(me, w)
     j = me
     while j < 3 * w.planes:
         flat(w.plane_force)[j] = pushed(j // 3, j % 3, w) if w.is_shown == 1 else 0.0

@@ -12,17 +12,17 @@ from numpy.typing import NDArray
 
 from liaison.contacts.convex.field_layout import Fields
 from liaison.contacts.convex.layout import Bodies as ConvexBodies
+from liaison.contacts.scene.boxes import reach_of, thickness_of
 from liaison.contacts.scene.islands import MANY, ROUNDING
 from liaison.contacts.scene.layout import RESERVED, Crew, World
 from liaison.contacts.scene.parts import SceneModel
-from liaison.contacts.scene.step import reach_of, thickness_of
 from liaison.contacts.scene.world import scene_scratch, world_of
 from liaison.program.loops.records import words_of
 from liaison.program.loops.special import reals_of
 from liaison.simulation.plan.plan import Plan
 from liaison.simulation.plan.scales import power_near
 
-from .layout import BITS, COLORS, HELD, POINTS, SHARED, Block, Hot, Paint, Reaches
+from .layout import BITS, COLORS, HELD, POINTS, SHARED, SLOTS, Block, Hot, Paint, Reaches
 
 SINGLE_TOLERANCE, SINGLE_DEPTH, SINGLE_MANY = 1e-4, 1e-6, 100.0
 """Residual, depth beside the size, and times that where contacts are many, in single precision."""
@@ -30,7 +30,7 @@ SINGLE_TOLERANCE, SINGLE_DEPTH, SINGLE_MANY = 1e-4, 1e-6, 100.0
 NEARLY = 1e-7
 """Residual of few contacts with arms that solves a step."""
 
-SLOTS = 8 * POINTS
+NEAR = 8 * SLOTS
 """Slots that there is room for beside places, for each shape."""
 
 SAME = 1e-9
@@ -76,7 +76,7 @@ def block_of(plan: Plan, *, lanes: int = 1, single: bool = False) -> Block:
     values = _tables(world)
     n = len(model.bodies.names)
     wide = n if world is None else int(world.balls + world.boxes)
-    room = model.capacity + (0 if world is None else SLOTS * wide)
+    room = model.capacity + (0 if world is None else NEAR * wide)
     w = Block.new(
         {}, bodies=n, general=int(world is not None), alike=_alike(model),
         units=n if world is None else int(world.colliders), wide=wide,
@@ -85,7 +85,9 @@ def block_of(plan: Plan, *, lanes: int = 1, single: bool = False) -> Block:
         most_pairs=model.capacity, laws=len(laws.values), classes=len(laws.table), lanes=lanes,
         hot=_hot(n, room, lanes), ways=-(-n // BITS),
         heads=len(at), lane_arrays=0 if world is None else len(_arrays()),
-        lane_words=0 if world is None else _lane_words(world), forms_words=_own_forms(world),
+        lane_words=0 if world is None else _lane_words(world),
+        mid_at=World.fields["mid"].slot, end_at=World.fields["end"].slot,
+        forms_words=_own_forms(world),
         table_words=0 if world is None else int(world.words), wholes=len(values[0]),
         reals=len(values[2]), has_bounce=int(np.any(laws.values[:, 1] > 0)),
         has_turning=int(np.any(laws.values[:, 2:] > 0)),

@@ -41,8 +41,8 @@ from liaison.simulation.worlds.module import KERNELS, Module
 
 from .inside import begin_island
 from .layout import Block, barrier, lane
-from .narrow import begin_tables, places_of, rows_at
-from .pairs import find_extents, find_pairs, forget
+from .narrow import begin_tables, look_late, places_of, rows_at, take_late
+from .pairs import FREE, find_extents, find_pairs, forget, grow_extents
 from .step import hold_still, keep, place, start_status, whole_step
 from .template import block_of, empty_island, kept_words, shared_words, spare_words
 
@@ -52,6 +52,7 @@ def load_state(me: i64, i: i64, count: i64, q: ptr, v: ptr, w: Block, island: Is
     """The state of a world into its block."""
     if me == 0:
         begin_island(w, island)
+    w.joining = FREE
     k = me
     while k < 7 * w.bodies:
         flat(w.pose)[k] = q[k * count + i]
@@ -244,7 +245,7 @@ def scatter_scene(
     w.contacts = 0.0
     w.deepest = 0.0
     if status == GOOD:
-        place(me, w, island)
+        status = place(me, w, island)
     b = me
     while b < w.bodies:
         for j in range(7):
@@ -276,7 +277,9 @@ KNOWN = frozenset({
 })  # fmt: skip
 """Arrays that no step writes."""
 
-OF_SHAPES: tuple[Loop[..., None], ...] = (find_extents, places_of, rows_at, begin_tables)
+OF_SHAPES: tuple[Loop[..., None], ...] = (
+    find_extents, grow_extents, places_of, look_late, take_late, rows_at, begin_tables,
+)  # fmt: skip
 """Loops that a scene of balls does without."""
 
 UNROLLED = (
