@@ -2,7 +2,8 @@
 
 Records and functions also say here what they take, where a call does not fit.
 
-Public names: offer, Fitted, in_row, misfit, nearest, Shown, Brief, Moving, Typeset, read_only.
+Public names: offer, Fitted, in_row, misfit, nearest, listed, Shown, Brief, Moving, Typeset,
+read_only.
 """
 
 from __future__ import annotations
@@ -171,6 +172,13 @@ def _explaining(init: Any) -> Any:
             raise misfit(init, (self, *args), keywords, type(self).__name__) from None
 
     return explaining
+
+
+def listed(items: Sequence[str], most: int = 12) -> str:
+    """Texts with commas; of many, the first ones and how many more."""
+    if len(items) <= most:
+        return ", ".join(items)
+    return f"{', '.join(items[:most])}, and {len(items) - most} more"
 
 
 def nearest(name: str, known: list[str]) -> str:

@@ -219,3 +219,20 @@ def test_what_is_written_out_in_full_is_said_before(caplog, monkeypatch):
     assert "places of contact 'corner' are found by loops" in caplog.text
     liaison.simulate(ring(6), until=0.01, step=0.01, method="radau")
     assert "derivatives" in caplog.text
+
+
+def test_runs_that_ask_for_first_integrals_go_by_loops_where_none_is_looked_for(monkeypatch):
+    """As every run of the command line does."""
+    monkeypatch.setattr(ready, "UNROLLED", 3)
+    monkeypatch.setattr(ready, "LARGEST", 10)
+    for n, is_looped in ((20, True), (8, False)):
+        run = liaison.simulate(ring(n), until=0.01, step=0.002, invariants=True)
+        own = run.meta["equations"] == ready.looped_identity(liaison.read(ring(n)))
+        assert own is is_looped
+
+
+def test_what_is_undetermined_is_listed_in_part(monkeypatch):
+    monkeypatch.setattr(ready, "UNROLLED", 3)
+    run = liaison.simulate(ring(40), until=0.01, step=0.002, series=("reactions",))
+    assert ", and 28 more" in run.message, run.message
+    assert len(run.message) < 200

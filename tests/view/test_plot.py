@@ -294,3 +294,11 @@ def test_a_run_from_a_file_that_is_too_coarse_is_drawn_as_recorded(examples, tmp
     liaison.simulate(examples / "four_bar.lsd", until=1, every=0.1).save(tmp_path / "a.nc")
     coarse = liaison.load(tmp_path / "a.nc")
     assert refined(coarse) is coarse
+
+
+def test_forces_and_energies_are_drawn_without_integrating_again(double_pendulum, monkeypatch):
+    def resample(*_, **__):
+        raise AssertionError
+
+    monkeypatch.setattr(type(double_pendulum.run), "resample", resample)
+    assert names(plot(double_pendulum.run, "energy.*")) == ["energy.T", "energy.U"]

@@ -263,7 +263,7 @@ def refined(trajectory: Trajectory) -> Trajectory:
         return trajectory
     where, bare = np.repeat(np.arange(1, len(t)), more), replace(trajectory, series={})
     try:
-        new = trajectory.resample(np.concatenate(between))
+        new = trajectory.resample(np.concatenate(between), series=False)
     except SimulationError:
         return trajectory
     both = {x: np.insert(getattr(bare, x), where, getattr(new, x), axis=0) for x in ("t", "q", "v")}
@@ -274,9 +274,11 @@ def _curves(trajectory: Trajectory, labels: Sequence[str], look: Look) -> list[C
     names = labels or [label.name for label in trajectory.labels["q"] if label.name != look.x]
     if not names:
         raise LiaisonError(f"{trajectory.name} has no coordinates to plot; name a series.")
-    chosen, fine = trajectory.shown_columns(*names), refined(trajectory)
-    smooth = {x.name for part in ("q", "v") for x in fine.labels[part]}
-    smooth = smooth if len(fine) > len(trajectory) else set()
+    chosen = trajectory.shown_columns(*names)
+    states = {x.name for part in ("q", "v") for x in trajectory.labels[part]}
+    is_moving = look.x in {"t", *states} and any(x.name in states for x, _ in chosen.values())
+    fine = refined(trajectory) if is_moving else trajectory
+    smooth = states if len(fine) > len(trajectory) else set()
     curves = []
     for label, values in chosen.values():
         is_fine = {label.name, look.x} <= {"t", *smooth}
