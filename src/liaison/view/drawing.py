@@ -244,8 +244,9 @@ def drawing(trajectory: Trajectory, mechanism: Mechanism, size: float | None = N
     own, travel = _own_size(outlines, swept)
     size = size or min(_half(reached), LARGEST * own) or 1.0
     pieces = {outline.body.name: outline.pieces(size) for outline in outlines}
+    small = _joint_size(mechanism, poses, size, values)
     for joint in mechanism.joints:
-        pieces[joint.predecessor.body] += _joint_pieces(joint, poses, size, values)
+        pieces[joint.predecessor.body] += _joint_pieces(joint, poses, small, values)
     wide = touched_pieces(mechanism, reached, size, values)
     for name, touched in (*wide.items(), *terrains(mechanism, values).items()):
         pieces[name] += tuple(touched)
@@ -382,6 +383,24 @@ def _own_size(
 def _successor_marker(joint: Joint, values: Values) -> tuple[str, Array, Array]:
     M = joint.successor
     return M.body, floats(M.R, values), floats(M.p, values)
+
+
+MANY, APART = 20, 4.0
+"""Joints that are many; the size of their symbols, in distances from each to the next."""
+
+
+def _joint_size(
+    mechanism: Mechanism, poses: Mapping[str, Array], size: float, values: Values
+) -> float:
+    """The size of symbols of joints: that of the scene, less where many joints are close."""
+    ends = [(joint.predecessor.body, joint.predecessor.p) for joint in mechanism.joints]
+    if len(ends) <= MANY:
+        return size
+    first = [poses[body][0] for body, _ in ends]
+    places = np.array([X[:, :3] @ floats(p, values) + X[:, 3] for X, (_, p) in zip(first, ends)])
+    nearest = [np.linalg.norm(places - x, axis=1) for x in places]
+    apart = [x[x > NEAR * size].min(initial=np.inf) for x in nearest]
+    return min(size, APART * float(np.median(apart)))
 
 
 def _joint_pieces(
