@@ -10,6 +10,7 @@ import liaison
 from liaison.analyse.along.contact_points import contact_points
 from liaison.analyse.along.formula_contacts import formula_contacts
 from liaison.view.drawing import drawing
+from liaison.view.links import joint_forces
 from liaison.view.marks import (
     IMPACT,
     OPEN,
@@ -289,3 +290,16 @@ def test_places_that_stay_open_are_left_out_where_they_are_many():
     assert without_idle(few) == few
     many = [*few, mark("corner", OPEN)]
     assert without_idle(many) == few[:1]
+
+
+def test_a_free_body_has_no_force_of_its_joint():
+    """Rounding of 1e-14 N had an arrow and a text."""
+    b = liaison.body("b", 1, shapes=liaison.Sphere(0.1))
+    arm = liaison.body("arm", 1, center=(0.1, 0, 0), inertia=(0.1, 0.1, 0.1))
+    free = liaison.join(liaison.ground, b, "free", name="F")
+    hinge = liaison.join(b.at((0, 0, 0.1)), arm, "revolute", name="A")
+    both = liaison.mechanism(free, hinge, liaison.gravity())
+    run = liaison.simulate(both, until=0.1, start={"A'": 3.0}, series=("poses", "reactions"))
+    drawn = drawing(run, both)
+    assert [*joint_forces(run, drawn, True)] == ["A"]
+    assert [*joint_forces(run, drawn, ("F",))] == ["F"]

@@ -1,5 +1,6 @@
 """Curves are chosen by label, grouped by unit, and never shown unasked."""
 
+import warnings
 from dataclasses import replace
 
 import matplotlib
@@ -165,6 +166,18 @@ def test_events_at_nearly_one_instant_are_told_together(double_pendulum):
     near = [EventRecord("stop", t, none, none, "impact") for t in (0.5, 0.505, 0.51, 1.5)]
     ax = plot(replace(double_pendulum.run, events=tuple(near)), "A")
     assert [x.get_text() for x in ax.texts] == ["stop impact × 3", "stop impact"]
+
+
+def test_long_names_of_events_leave_the_plot_its_height(double_pendulum, tmp_path):
+    none = np.zeros(2)
+    names = [f"r_foot on the ground[{k}]: sliding" for k in range(4)]
+    events = tuple(EventRecord(x, 0.5, none, none, "sticks") for x in names)
+    ax = plot(replace(double_pendulum.run, events=events), "A")
+    assert [x.get_text() for x in ax.texts] == ["r_foot on the ground[0]: sliding s…"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        save_plot(replace(double_pendulum.run, events=events), tmp_path / "a.png", "A")
+    assert not ax.texts[0].get_in_layout()
 
 
 # other pictures

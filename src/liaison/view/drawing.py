@@ -162,6 +162,7 @@ class Drawing:
     size: float  # of symbols [m]: half the diagonal of the box around them, or by the mechanism
     parameters: Values
     missing: tuple[str, ...]  # files of surfaces that cannot be drawn
+    free: frozenset[str] = frozenset()  # joints that hold nothing, so that they transmit no force
 
 
 @final
@@ -261,6 +262,7 @@ def drawing(trajectory: Trajectory, mechanism: Mechanism, size: float | None = N
         size=size,
         parameters=values,
         missing=tuple(missing),
+        free=frozenset(x.name for x in mechanism.joints if x.type.nv == FREE),
     )
 
 
@@ -384,6 +386,9 @@ def _successor_marker(joint: Joint, values: Values) -> tuple[str, Array, Array]:
     M = joint.successor
     return M.body, floats(M.R, values), floats(M.p, values)
 
+
+FREE = 6
+"""Velocities of a joint that holds nothing."""
 
 MANY, APART = 20, 4.0
 """Joints that are many; the size of their symbols, in distances from each to the next."""

@@ -82,7 +82,7 @@ def joint_forces(run: Trajectory, drawn: Drawing, wanted: bool | Iterable[str]) 
     Args:
         run: with the series "reactions": joint by (moment, force) in the marker's axes [N·m, N].
         drawn: its drawing.
-        wanted: all joints, none, or these.
+        wanted: all joints that transmit some, none, or these.
     """
     if wanted is False:
         return {}
@@ -93,7 +93,7 @@ def joint_forces(run: Trajectory, drawn: Drawing, wanted: bool | Iterable[str]) 
             hint='Simulate again with series=("reactions",), or leave out the forces.',
         )
     joints = next(iter(series.axes.values()))
-    names = joints if wanted is True else tuple(wanted)
+    names = [x for x in joints if x not in drawn.free] if wanted is True else list(wanted)
     for name in names:
         if name not in joints:
             raise NamingError.unknown("joint", name, joints)
