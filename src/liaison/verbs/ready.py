@@ -345,8 +345,9 @@ def _warn_moved(tree: Tree, state: State, start: Mapping[str, float]) -> None:
     if moved:
         listed = [f"{name} = {x:.4g}, not {y:.4g}" for name, (y, x) in moved.items()]
         more = f" and {len(listed) - LISTED} more" if len(listed) > LISTED else ""
-        open_loops = "the joints of the file leave its loops open; to close them"
-        missed = "the joints of the file do not meet its relations; to meet them"
+        joints = "beside the starts that are given, the other joints" if start else "the joints"
+        open_loops = f"{joints} of the file leave its loops open; to close them"
+        missed = f"{joints} of the file do not meet its relations; to meet them"
         note = (
             f"{open_loops if tree.loops > 0 else missed} the start is "
             f"{'; '.join(listed[:LISTED])}{more}"
