@@ -48,14 +48,7 @@ from liaison.studies.rows import ENDED, columns_of, header_of, joined
 from liaison.studies.store import KEY
 from liaison.studies.study import Definition
 from liaison.units import FORCE, MOMENT, converts, unit_of
-from liaison.verbs.given import (
-    Given,
-    check_parameters,
-    mechanism_of,
-    units,
-    with_starts,
-    with_values,
-)
+from liaison.verbs.given import Given, mechanism_of, units, with_starts, with_values
 
 from ._family import CPU, PARAMETER, Family, Recipe, kind_of_value
 
@@ -228,7 +221,6 @@ def asked_of(
     """What a study asks for; the arguments are those of `liaison.study`, in SI."""
     measures = read_measures(measure)
     mechanism = mechanism_of(given)
-    check_parameters(mechanism, parameters)
     places = _parts(mechanism, {k: y for x in measures for k, y in x.places.items()})
     columns = [x for x in places if _is_column(mechanism, x)]
     whole, outputs = with_formulas(given, {x: y for x, y in places.items() if x not in columns})
