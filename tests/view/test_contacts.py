@@ -303,3 +303,21 @@ def test_a_free_body_has_no_force_of_its_joint():
     drawn = drawing(run, both)
     assert [*joint_forces(run, drawn, True)] == ["A"]
     assert [*joint_forces(run, drawn, ("F",))] == ["F"]
+
+
+def test_planes_of_a_scene_are_drawn_where_they_are():
+    text = """name = "heap" ; gravity = [0, 0, -9.81] m/s^2 ;
+    let b = body mass = 1 kg, shape = sphere(radius = 5 cm) end ;
+    let F = join earth and b with free end ; start F.z = 10 cm ;"""
+    planes = [(0, 0, 1, 0), (3, 0, 4, -1)]
+    run = liaison.collide(text, planes=planes).simulate(0.05, step=0.01)
+    assert run.name == "heap"
+    drawn = drawing(run, liaison.read(text))
+    plates = [x for x in drawn.pieces["ground"] if x.kind == "box"]
+    for plate, (*n, d) in zip(plates, planes, strict=True):
+        top = plate.p + plate.R[:, 2] * plate.size[2] / 2
+        assert plate.R[:, 2] == pytest.approx(np.array(n) / np.linalg.norm(n))
+        assert np.dot(n, top) == pytest.approx(d)
+        assert np.linalg.det(plate.R) == pytest.approx(1)
+    with pytest.raises(liaison.LiaisonError, match="scene of free bodies"):
+        joint_forces(run, drawn, True)

@@ -25,7 +25,7 @@ from liaison.model.joints import Ball, Block, Primitive, Rail, Strut, Tube
 from liaison.model.values import floats
 from liaison.simulation.record.trajectory import Trajectory
 
-from .contacts import terrains, touched_pieces, touching_solids
+from .contacts import terrains, touched_pieces, touching_solids, walls
 from .shapes import shape_pieces
 from .solids import Color, Piece, around, ball, box, corners, frame_along, plate, rod, tube
 
@@ -251,6 +251,9 @@ def drawing(trajectory: Trajectory, mechanism: Mechanism, size: float | None = N
     wide = touched_pieces(mechanism, reached, size, values)
     for name, touched in (*wide.items(), *terrains(mechanism, values).items()):
         pieces[name] += tuple(touched)
+    if not any(body.name == "ground" and body.shapes for body in mechanism.bodies):
+        planes = trajectory.meta.get("planes", ())
+        pieces["ground"] = (*pieces.get("ground", ()), *walls(planes, reached, size))
     return Drawing(
         poses=poses,
         pieces=pieces,

@@ -87,6 +87,11 @@ def joint_forces(run: Trajectory, drawn: Drawing, wanted: bool | Iterable[str]) 
     if wanted is False:
         return {}
     series = run.series.get("reactions")
+    if series is None and "planes" in run.series:
+        raise LiaisonError(
+            f"{run.name!r} is a scene of free bodies, which has no joints with forces to draw.",
+            hint='Leave forces out. run["planes"] has the force of each plane on the bodies.',
+        )
     if series is None:
         raise LiaisonError(
             f"the run {run.name!r} has no reactions to draw.",
