@@ -321,3 +321,6 @@ def test_planes_of_a_scene_are_drawn_where_they_are():
         assert np.linalg.det(plate.R) == pytest.approx(1)
     with pytest.raises(liaison.LiaisonError, match="scene of free bodies"):
         joint_forces(run, drawn, True)
+    spun = liaison.collide(text, start={"F.wx": 100}, planes=planes)
+    with pytest.raises(liaison.LiaisonError, match="in steps, every=33"):
+        sampled(spun.simulate(0.5, step=1e-3, every=100), 1.0, 30)
