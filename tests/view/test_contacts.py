@@ -324,3 +324,22 @@ def test_planes_of_a_scene_are_drawn_where_they_are():
     spun = liaison.collide(text, start={"F.wx": 100}, planes=planes)
     with pytest.raises(liaison.LiaisonError, match="in steps, every=33"):
         sampled(spun.simulate(0.5, step=1e-3, every=100), 1.0, 30)
+
+
+def test_what_several_bodies_touch_is_drawn_once_and_a_drum_is_hollow():
+    text = """gravity = [0, 0, -9.81] m/s^2 ;
+    let drum = body mass = 5 kg, inertia = [0.2, 0.2, 0.3] kg*m^2 end ;
+    let D = join earth and drum with revolute axis = [0, 1, 0] end ;
+    for i = 1 to 3
+      let b[i] = body mass = 1 kg, shape = sphere(radius = 3 cm) end ;
+      let F[i] = join earth and b[i] with free end ;
+      start F[i] = [i*7 cm - 14 cm, 0, 0] ;
+      let k[i] = contact b[i] and drum with ball radius = 3 cm, inside = 25 cm, along = 40 cm end ;
+      let f[i] = contact b[i] and [0, 0, -1] m @ earth with ball radius = 3 cm end ;
+    end ;
+    """
+    mechanism = liaison.read(text)
+    run = liaison.simulate(mechanism, until=0.01, step=0.005, method="moreau")
+    drawn = drawing(run, mechanism)
+    assert [x.kind for x in drawn.pieces["drum"] if not x.joint] == ["mesh"]
+    assert [x.kind for x in drawn.pieces["ground"] if x.opacity < 1 and not x.joint] == ["box"]

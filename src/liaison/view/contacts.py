@@ -1,6 +1,7 @@
 """Shapes of contact in a picture, for bodies without shapes of their own.
 
-Public names: touching_solids, touched_pieces, terrains, walls, sizes, greatest, SOLID, PIECES.
+Public names: touching_solids, touched_pieces, hollow, terrains, walls, sizes, greatest, SOLID,
+PIECES.
 """
 
 from __future__ import annotations
@@ -168,15 +169,23 @@ def _nothing(contact: Contact, color: Color, values: Values) -> Iterable[Piece]:
     return ()
 
 
+def hollow(mechanism: Mechanism) -> set[str]:
+    """Bodies without shapes in which others stay."""
+    return {x.second.body for x in _contacts(mechanism) if x.inside is not None}
+
+
 def touched_pieces(
     mechanism: Mechanism, reached: Array, size: float, values: Values
 ) -> dict[str, list[Piece]]:
-    """Planes, hollow balls and surfaces on bodies without shapes, by body."""
+    """Planes, hollow balls and surfaces on bodies without shapes, by body, each once."""
     bare = {body.name for body in mechanism.bodies if not body.shapes}
     pieces: dict[str, list[Piece]] = {}
+    seen = set()
     for contact in _contacts(mechanism):
         is_wide = contact.target.SYMBOL in WIDE
-        if contact.second.body in bare and is_wide:
+        key = contact.second, repr((contact.inside, contact.along, contact.surface))
+        if contact.second.body in bare and is_wide and key not in seen:
+            seen.add(key)
             pieces.setdefault(contact.second.body, []).append(
                 _touched(contact, reached, size, values)
             )

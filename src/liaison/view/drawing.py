@@ -25,7 +25,7 @@ from liaison.model.joints import Ball, Block, Primitive, Rail, Strut, Tube
 from liaison.model.values import floats
 from liaison.simulation.record.trajectory import Trajectory
 
-from .contacts import terrains, touched_pieces, touching_solids, walls
+from .contacts import hollow, terrains, touched_pieces, touching_solids, walls
 from .shapes import shape_pieces
 from .solids import Color, Piece, around, ball, box, corners, frame_along, plate, rod, tube
 
@@ -244,7 +244,11 @@ def drawing(trajectory: Trajectory, mechanism: Mechanism, size: float | None = N
     reached = np.concatenate([x.reshape(-1, 3) for x in (*swept.values(), *ends)])
     own, travel = _own_size(outlines, swept)
     size = size or min(_half(reached), LARGEST * own) or 1.0
-    pieces = {outline.body.name: outline.pieces(size) for outline in outlines}
+    open_ones = hollow(mechanism)  # what stays in them would be hidden in the box of their inertia
+    pieces = {
+        x.body.name: () if x.body.name in open_ones and not x.shapes else x.pieces(size)
+        for x in outlines
+    }
     small = _joint_size(mechanism, poses, size, values)
     for joint in mechanism.joints:
         pieces[joint.predecessor.body] += _joint_pieces(joint, poses, small, values)

@@ -161,7 +161,7 @@ def _on_record(trajectory: Trajectory, times: Array) -> Array:
         raise LiaisonError(
             f"the run is recorded too seldom for a picture: {gap[worst]:.2g} s pass from "
             f"{t[worst]:.4g} s on, in which a body turns by {turn[worst]:.2g} rad.",
-            hint=f"Record it at least every {period:.2g} s (the option `every` of simulate{steps}).",
+            hint=f"Record it at least every {period:.2g} s (`every` of simulate{steps}).",
         )
     nearest = np.where(times - t[i] < t[i + 1] - times, t[i], t[i + 1])
     return np.where(is_far, nearest, times)
