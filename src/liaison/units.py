@@ -118,6 +118,8 @@ def unit_named(word: str, place: Place | None = None) -> Unit:
     near = OTHERS.get(word) or folded.get(word.lower())
     near = near or next(iter(difflib.get_close_matches(word, UNITS, n=1)), None)
     error = NamingError.unknown("unit", word, [near] if near else UNITS)
+    if near and word in OTHERS:  # spelled otherwise altogether
+        error = NamingError(f"no unit is named {word!r}; did you mean {near!r}?")
     error.meant = (word, near) if near else None
     raise error.at(place)
 
