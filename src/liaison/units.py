@@ -106,7 +106,9 @@ UNITS: dict[str, Unit] = _units()
 
 OTHERS = {"µm": "um", "μm": "um", "°": "deg", "degree": "deg", "degrees": "deg", "tr": "rev",
           "turn": "rev", "turns": "rev", "sec": "s", "second": "s", "seconds": "s",
-          "in": "inch"}  # fmt: skip
+          "in": "inch", "meter": "m", "meters": "m", "metre": "m", "metres": "m", "gram": "g",
+          "kilogram": "kg", "kgs": "kg", "newton": "N", "joule": "J", "watt": "W", "hour": "h",
+          "radian": "rad", "radians": "rad"}  # fmt: skip
 """Words that people write for a unit, and the one there is."""
 
 

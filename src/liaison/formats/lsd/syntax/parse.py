@@ -381,8 +381,9 @@ def _of_other_notation(word: Token, before: str, source: Source) -> str:
         return f"Units are joined by '*': {joined[1]}*m{power}."
     unit = re.search(r"[\d.)\]]\s*([^\W\d][\w*/^]*)$", before)
     if unit and word in UNITS and _is_unit(unit[1]):
-        power = re.match(r"\^[\d]+", source.lines[word.line - 1][word.column + len(word) - 1 :])
-        return f"Units are joined by '*': {unit[1]}*{word}{power[0] if power else ''}."
+        rest = source.lines[word.line - 1][word.column - 1 :]
+        whole = re.match(r"\w+(\^\d+)?", rest)
+        return f"Units are joined by '*': {unit[1]}*{whole[0] if whole else word}."
     return ""
 
 
