@@ -243,7 +243,7 @@ class NamingError(LiaisonError):
         known = sorted(declared)
         near = meant(str(name), known)
         guess = f"; did you mean {near[0]!r}?" if near else "."
-        listed = ", ".join(known[:12]) + (", …" if len(known) > 12 else "")
+        listed = ", ".join(known[:24]) + (", …" if len(known) > 24 else "")
         error = cls(f"no {kind} is named {name!r}{guess}", hint=f"Declared: {listed or 'none'}.")
         error.meant = (str(name), near[0]) if near else None
         return error.at(place)

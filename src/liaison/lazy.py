@@ -2,14 +2,14 @@
 
 Records and functions also say here what they take, where a call does not fit.
 
-Public names: offer, Fitted, Shown, Brief, Moving, Typeset, read_only.
+Public names: offer, Fitted, listed, Shown, Brief, Moving, Typeset, read_only.
 """
 
 from __future__ import annotations
 
 import copyreg
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import wraps
 from importlib import import_module
 from types import MappingProxyType, ModuleType
@@ -172,6 +172,13 @@ def _explaining(init: Any) -> Any:
             raise misfit(init, (self, *args), keywords, type(self).__name__) from None
 
     return explaining
+
+
+def listed(items: Sequence[str], most: int = 12) -> str:
+    """Texts with commas; of many, the first ones and how many more."""
+    if len(items) <= most:
+        return ", ".join(items)
+    return f"{', '.join(items[:most])}, and {len(items) - most} more"
 
 
 class Shown:

@@ -106,7 +106,9 @@ UNITS: dict[str, Unit] = _units()
 
 OTHERS = {"µm": "um", "μm": "um", "°": "deg", "degree": "deg", "degrees": "deg", "tr": "rev",
           "turn": "rev", "turns": "rev", "sec": "s", "second": "s", "seconds": "s",
-          "in": "inch"}  # fmt: skip
+          "in": "inch", "meter": "m", "meters": "m", "metre": "m", "metres": "m", "gram": "g",
+          "kilogram": "kg", "kgs": "kg", "newton": "N", "joule": "J", "watt": "W", "hour": "h",
+          "radian": "rad", "radians": "rad"}  # fmt: skip
 """Words that people write for a unit, and the one there is."""
 
 
@@ -118,6 +120,8 @@ def unit_named(word: str, place: Place | None = None) -> Unit:
     near = OTHERS.get(word) or folded.get(word.lower())
     near = near or next(iter(difflib.get_close_matches(word, UNITS, n=1)), None)
     error = NamingError.unknown("unit", word, [near] if near else UNITS)
+    if near and word in OTHERS:  # spelled otherwise altogether
+        error = NamingError(f"no unit is named {word!r}; did you mean {near!r}?")
     error.meant = (word, near) if near else None
     raise error.at(place)
 

@@ -166,3 +166,20 @@ def test_what_nothing_brings_back_is_named():
         found = liaison.linearize(CART % f"apply {load} end on x ;")
         assert found.is_stable
         assert found.drifts == ()
+
+
+def test_an_eigenvalue_at_zero_has_no_damping():
+    """Its rounding, 6e-17 + 1e-16i, had the ratio −0.39."""
+    hoop = liaison.read("""
+    gravity = [0, 0, -9.81] m/s^2 ;
+    let hoop = body mass = 500 g, inertia = 20 g*m^2 end ;
+    let V = join earth and hoop with revolute end ;
+    let bead = body mass = 100 g, inertia = 0, center = [0, 0, -30] cm end ;
+    let B = join hoop and bead with revolute axis = [0, 1, 0] end ;
+    start V' = 60 rpm ; start B = 10 deg ;
+    """)
+    small = liaison.linearize(hoop)
+    zero = np.abs(small.eigenvalues) < 1e-12
+    assert zero.sum() == 2
+    assert not small.damping[zero].any()
+    assert np.abs(small.damping[~zero]) == pytest.approx(1)

@@ -2,6 +2,7 @@
 
 import pytest
 
+import liaison
 from liaison.errors import LiaisonError, ModelError, NamingError, TextError
 from liaison.formats import read, read_lsd
 
@@ -161,3 +162,40 @@ def test_files_that_cannot_be_read_are_refused(tmp_path):
     latin.write_bytes(b"\n(* \xe9 *)")
     with pytest.raises(TextError, match="line 2: this is not UTF-8"):
         read(latin)
+
+
+PENDULUM = """let b = body mass = 1 kg, inertia = 1 kg*m^2 end ;
+let A = join earth and b with revolute end ;
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        (PENDULUM + "start A = −0.5 ;", "Write '-' for minus."),
+        (PENDULUM + "# hung up\n", "Comments are written (* … *)."),
+        (PENDULUM + "// hung up\n", "Comments are written (* … *)."),
+        (PENDULUM + "output x = A**2 ;", "Write '^' for a power."),
+        (PENDULUM + "start A = 0,5 rad ;", "A decimal has a point: 0.5."),
+        (PENDULUM + "output x := A ;", "A value follows '='."),
+        (PENDULUM + "output x = A_dot ;", "The rate of A is A'."),
+        (PENDULUM + "output x = sin(2*time) ;", "The time is 't'."),
+        (PENDULUM + "event e when A > 1 ;", "'event e when a - b rising'"),
+        (PENDULUM + "output x = if(t > 1 s, 1, 0) ;", "'if(a - b, x, y)' for x where a > b"),
+        (PENDULUM.replace("kg*m^2", "kg m^2"), "Units are joined by '*': kg*m^2."),
+        (PENDULUM.replace("kg*m^2", "kgm2"), "Units are joined by '*': kg*m^2."),
+        (PENDULUM.replace("kg*m^2", "kg·m^2"), "Write '*' for times."),
+    ],
+)
+def test_other_notations_are_known(text, hint):
+    with pytest.raises(liaison.LiaisonError) as error:
+        liaison.read(text)
+    assert hint in str(error.value)
+
+
+def test_a_sign_of_degrees_is_a_unit_that_is_written_otherwise():
+    with pytest.raises(
+        liaison.NamingError, match="no unit is named '°'; did you mean 'deg'"
+    ) as error:
+        liaison.read(PENDULUM + "start A = 30° ;")
+    assert error.value.cure.applied(PENDULUM + "start A = 30° ;").endswith("start A = 30deg ;")

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import pytest
 
+import liaison
 from liaison.errors import LiaisonError, NamingError, TextError
 from liaison.formats import read
 from liaison.units import ANGLE, FREQUENCY, PURE, TURNING, same, si_unit, unit_of
@@ -42,7 +43,7 @@ def test_an_unknown_word_is_refused_with_the_nearest():
 def test_a_word_that_others_write_brings_the_one_there_is(word, meant):
     with pytest.raises(NamingError) as refused:
         unit_of(word)
-    assert f"Declared: {meant}." in str(refused.value)
+    assert f"did you mean {meant!r}?" in str(refused.value)
 
 
 def test_turns_a_second_are_not_radians_a_second():
@@ -114,3 +115,14 @@ def test_a_unit_behind_a_bracket_counts(line, value):
 
     output = read(WHEEL.format(line)).outputs[0]
     assert float(floats(output.formula, {"A": 0.0})) == pytest.approx(value, rel=1e-14)
+
+
+def test_a_wrong_word_of_the_language_lists_all_there_are():
+    """Twelve of eighteen joint types left out revolute."""
+    for call in (
+        lambda: liaison.join(liaison.ground, liaison.body("b", 1), "hing"),
+        lambda: liaison.simulate("examples/pendulum.lsd", until=1, method="RK45"),
+    ):
+        with pytest.raises(NamingError) as error:
+            call()
+        assert "…" not in str(error.value).partition("Declared")[2]

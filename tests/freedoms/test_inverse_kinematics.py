@@ -7,6 +7,7 @@ from random import Random
 import numpy as np
 import pytest
 
+import liaison
 from liaison import read
 from liaison.errors import DerivationError, ModelError, NamingError
 from liaison.exact.balls import precision
@@ -222,3 +223,13 @@ def test_refusals():
 def test_with_too_much_held_nothing_is_claimed():
     found = inverse_kinematics(arm(*PUMA), "hand", position=(0.3, 0.2, 0.1), at={"q1": 0.1})
     assert (len(found), found.is_complete) == (0, False)
+
+
+def test_axes_that_were_not_asked_for_are_named_where_nothing_reaches(examples):
+    pendulum = examples / "double_pendulum.lsd"
+    place = liaison.pose(pendulum, "lower", {"A": 0.4, "B": 0.5})[:3, 3].round(3)
+    parallel = liaison.inverse_kinematics(pendulum, "lower", position=place)
+    assert any("no rotation was given" in x for x in parallel.notes)
+    asked = liaison.inverse_kinematics(pendulum, "lower", position=place, rotation=np.eye(3))
+    assert len(parallel) == len(asked) == 0
+    assert not any("no rotation" in x for x in asked.notes)

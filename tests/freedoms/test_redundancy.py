@@ -132,3 +132,24 @@ def test_a_determined_loop_says_nothing():
         0,
         [],
     )
+
+
+def test_many_loops_and_joints_are_listed_in_part():
+    text = ""
+    for i in range(14):
+        on = f"[{3 * i}, 0, 0] m @ earth", f"[{3 * i + 1}, 0, 0] m @ earth"
+        for x in "lrs":
+            text += f"let {x}{i} = body mass = 1 kg, inertia = 1 kg*m^2 end ;\n"
+        pairs = (
+            f"{on[0]} and l{i}", f"{on[1]} and r{i}", f"[0, 1, 0] m @ l{i} and s{i}",
+            f"[0, 1, 0] m @ r{i} and [1, 0, 0] m @ s{i}",
+        )  # fmt: skip
+        for k, pair in enumerate(pairs):
+            text += f"let J{i}_{k} = join {pair} with revolute end ;\n"
+        text += f"start J{i}_0 = 20 deg ; guess J{i}_2 = -20 deg ;\n"
+    redundancy = liaison.mobility(text).redundancy
+    sentences = redundancy.sentences()
+    assert redundancy.count == 42
+    assert len(redundancy.families) == 14
+    assert "… and 2 more loops." in sentences
+    assert max(map(len, sentences)) < 300

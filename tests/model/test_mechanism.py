@@ -269,7 +269,7 @@ REFUSALS = {
     ),
     "a body on no joint": (
         lambda: arm(bodies=(Body("arm"), Body("sled"), Body("moon"))),
-        "body 'moon' not connected to ground by joints; join each to another body, or to ground "
+        "body 'moon' is not connected to ground by joints; join each to another body, or to ground "
         "with a Free joint.",
     ),
     "bodies joined only to each other": (
@@ -277,7 +277,7 @@ REFUSALS = {
             bodies=(*arm().bodies, Body("a"), Body("b")),
             joints=(*arm().joints, Joint("C", Fixed(), Marker("a"), Marker("b"))),
         ),
-        "bodies 'a', 'b' not connected to ground by joints; join each to another body, or to "
+        "bodies 'a', 'b' are not connected to ground by joints; join each to another body, or to "
         "ground with a Free joint.",
     ),
     "an unknown symbol in a mass": (

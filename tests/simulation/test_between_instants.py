@@ -128,3 +128,16 @@ def test_a_run_that_an_event_stops_ends_there_also_with_a_list_of_instants():
         assert run.t[-1] == pytest.approx(np.sqrt(0.4), rel=1e-9)
         assert run["Z"][-1] == pytest.approx(3, rel=1e-9)
         assert np.all(np.diff(run.t) > 0)
+
+
+def test_between_instants_many_fixed_steps_apart_a_run_takes_the_same_steps():
+    """It costs what the run did, and a stiff run keeps its method."""
+    for method, step in (("rk4", 0.02), ("gauss4", 0.02)):
+        chosen = {"until": 1.0, "method": method, "step": step}
+        often = liaison.simulate(CRANK, every=0.1, **chosen)
+        seldom = liaison.simulate(CRANK, every=0.2, **chosen)
+        between = seldom.resample(often.t)
+        np.testing.assert_allclose(between.q, often.q, atol=1e-12)
+        bare = seldom.resample(often.t, series=False)
+        assert not bare.series
+        assert np.array_equal(bare.q, between.q)

@@ -291,3 +291,20 @@ def test_rows_are_in_the_axes_of_what_an_ancestor_is_welded_to(monkeypatch):
     looped, unrolled = by_both(monkeypatch, lambda: liaison.simulate(text, **ask))
     check_same(looped, unrolled)
     assert any(x.endswith("of ground") for x in looped.series["lam"].axes["row"])
+
+
+def test_runs_that_ask_for_first_integrals_go_by_loops_where_none_is_looked_for(monkeypatch):
+    """As every run of the command line does."""
+    monkeypatch.setattr(ready, "UNROLLED", 3)
+    monkeypatch.setattr(ready, "LARGEST", 10)
+    for n, is_looped in ((20, True), (8, False)):
+        run = liaison.simulate(ring(n), until=0.01, step=0.002, invariants=True)
+        own = run.meta["equations"] == ready.looped_identity(liaison.read(ring(n)))
+        assert own is is_looped
+
+
+def test_what_is_undetermined_is_listed_in_part(monkeypatch):
+    monkeypatch.setattr(ready, "UNROLLED", 3)
+    run = liaison.simulate(ring(40), until=0.01, step=0.002, series=("reactions",))
+    assert ", and 28 more" in run.message, run.message
+    assert len(run.message) < 200

@@ -176,6 +176,24 @@ def test_random_starts_are_those_of_their_seed():
     assert np.all(worlds.q == again)
 
 
+def test_places_and_turns_of_a_free_body_have_random_starts_by_name():
+    text = """let b = body mass = 1 kg, inertia = 1 g*m^2 end ;
+    let F = join earth and b with free end ; start F.z = 1 m ;"""
+    free = liaison.worlds(text, 64, step=H, device="processor")
+    names = [x.name for x in free.plan.program.labels["q"]]
+    free.reset(spread={"F.z": "2 cm", "F.qx": "3 deg", "F.vx": 0.1, "F.wy": 0.2}, seed=1)
+    q, v = (dict(zip(*x, strict=True)) for x in (
+        (names, free.q), ([x.name for x in free.plan.program.labels["v"]], free.v)
+    ))  # fmt: skip
+    assert 0.01 < np.max(np.abs(q["F.z"] - 1)) <= 0.02
+    assert 0.02 < np.max(np.abs(2 * np.arcsin(q["F.qx"]))) <= np.deg2rad(3)
+    assert 0.05 < np.max(np.abs(v["F.vx"])) <= 0.1
+    assert 0.1 < np.max(np.abs(v["F.wy"])) <= 0.2
+    still = [q[x] for x in ("F.x", "F.y", "F.qy", "F.qz")]
+    still += [v[x] for x in ("F.vy", "F.vz", "F.wx", "F.wz")]
+    assert not np.any(still)
+
+
 def test_a_table_of_inputs_is_steps_one_by_one():
     wishes = np.zeros((3, 2, 4))
     wishes[:, 0] = np.linspace(-0.2, 0.6, 12).reshape(3, 4)

@@ -321,3 +321,23 @@ def test_the_points_that_are_drawn_are_like_all_points():
         assert (part.min(), part.max()) == (column.min(), column.max())
         share, _ = np.histogram(part, bins=4, range=(0, 1))
         assert np.max(np.abs(share / 1250 - 1)) < 0.1  # four standard deviations of random ones
+
+
+def test_inputs_of_all_runs_have_a_table(folder):
+    (folder / "pushed.lsd").write_text(
+        "input u = 0 N ; parameter m = 1 kg ; let b = body mass = m, inertia = 0 end ;\n"
+        "let X = join earth and b with prismatic end ; apply motor force = u end on X ;\n",
+        encoding="utf-8",
+    )
+    text = (
+        'mechanism = "pushed.lsd"\nuntil = "1 s"\n[vary]\nm = ["1 kg", "2 kg"]\n'
+        '[inputs]\nu = "4 N"\n[measure]\nx = "final(X)"\n'
+    )
+    asked = read_study_file(written(folder, text))
+    study = liaison.study(asked.mechanism, **asked.arguments)
+    assert study["x"] == pytest.approx([2.0, 1.0])
+    twice = read_study_file(written(folder, text.replace("[inputs]", "[parameters]")))
+    with pytest.raises(LiaisonError, match=r"'u' is an input, no parameter"), twice.placed():
+        liaison.study(twice.mechanism, **twice.arguments)
+    with pytest.raises(TextError, match="inputs are there twice"):
+        read_study_file(written(folder, text + "[options]\ninputs = { u = 1 }\n"))

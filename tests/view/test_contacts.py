@@ -10,6 +10,7 @@ import liaison
 from liaison.analyse.along.contact_points import contact_points
 from liaison.analyse.along.formula_contacts import formula_contacts
 from liaison.view.drawing import drawing
+from liaison.view.links import joint_forces
 from liaison.view.marks import (
     IMPACT,
     OPEN,
@@ -289,3 +290,56 @@ def test_places_that_stay_open_are_left_out_where_they_are_many():
     assert without_idle(few) == few
     many = [*few, mark("corner", OPEN)]
     assert without_idle(many) == few[:1]
+
+
+def test_a_free_body_has_no_force_of_its_joint():
+    """Rounding of 1e-14 N had an arrow and a text."""
+    b = liaison.body("b", 1, shapes=liaison.Sphere(0.1))
+    arm = liaison.body("arm", 1, center=(0.1, 0, 0), inertia=(0.1, 0.1, 0.1))
+    free = liaison.join(liaison.ground, b, "free", name="F")
+    hinge = liaison.join(b.at((0, 0, 0.1)), arm, "revolute", name="A")
+    both = liaison.mechanism(free, hinge, liaison.gravity())
+    run = liaison.simulate(both, until=0.1, start={"A'": 3.0}, series=("poses", "reactions"))
+    drawn = drawing(run, both)
+    assert [*joint_forces(run, drawn, True)] == ["A"]
+    assert [*joint_forces(run, drawn, ("F",))] == ["F"]
+
+
+def test_planes_of_a_scene_are_drawn_where_they_are():
+    text = """name = "heap" ; gravity = [0, 0, -9.81] m/s^2 ;
+    let b = body mass = 1 kg, shape = sphere(radius = 5 cm) end ;
+    let F = join earth and b with free end ; start F.z = 10 cm ;"""
+    planes = [(0, 0, 1, 0), (3, 0, 4, -1)]
+    run = liaison.collide(text, planes=planes).simulate(0.05, step=0.01)
+    assert run.name == "heap"
+    drawn = drawing(run, liaison.read(text))
+    plates = [x for x in drawn.pieces["ground"] if x.kind == "box"]
+    for plate, (*n, d) in zip(plates, planes, strict=True):
+        top = plate.p + plate.R[:, 2] * plate.size[2] / 2
+        assert plate.R[:, 2] == pytest.approx(np.array(n) / np.linalg.norm(n))
+        assert np.dot(n, top) == pytest.approx(d)
+        assert np.linalg.det(plate.R) == pytest.approx(1)
+    with pytest.raises(liaison.LiaisonError, match="scene of free bodies"):
+        joint_forces(run, drawn, True)
+    spun = liaison.collide(text, start={"F.wx": 100}, planes=planes)
+    with pytest.raises(liaison.LiaisonError, match="in steps, every=33"):
+        sampled(spun.simulate(0.5, step=1e-3, every=100), 1.0, 30)
+
+
+def test_what_several_bodies_touch_is_drawn_once_and_a_drum_is_hollow():
+    text = """gravity = [0, 0, -9.81] m/s^2 ;
+    let drum = body mass = 5 kg, inertia = [0.2, 0.2, 0.3] kg*m^2 end ;
+    let D = join earth and drum with revolute axis = [0, 1, 0] end ;
+    for i = 1 to 3
+      let b[i] = body mass = 1 kg, shape = sphere(radius = 3 cm) end ;
+      let F[i] = join earth and b[i] with free end ;
+      start F[i] = [i*7 cm - 14 cm, 0, 0] ;
+      let k[i] = contact b[i] and drum with ball radius = 3 cm, inside = 25 cm, along = 40 cm end ;
+      let f[i] = contact b[i] and [0, 0, -1] m @ earth with ball radius = 3 cm end ;
+    end ;
+    """
+    mechanism = liaison.read(text)
+    run = liaison.simulate(mechanism, until=0.01, step=0.005, method="moreau")
+    drawn = drawing(run, mechanism)
+    assert [x.kind for x in drawn.pieces["drum"] if not x.joint] == ["mesh"]
+    assert [x.kind for x in drawn.pieces["ground"] if x.opacity < 1 and not x.joint] == ["box"]

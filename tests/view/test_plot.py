@@ -1,5 +1,6 @@
 """Curves are chosen by label, grouped by unit, and never shown unasked."""
 
+import warnings
 from dataclasses import replace
 
 import matplotlib
@@ -167,6 +168,18 @@ def test_events_at_nearly_one_instant_are_told_together(double_pendulum):
     assert [x.get_text() for x in ax.texts] == ["stop impact × 3", "stop impact"]
 
 
+def test_long_names_of_events_leave_the_plot_its_height(double_pendulum, tmp_path):
+    none = np.zeros(2)
+    names = [f"r_foot on the ground[{k}]: sliding" for k in range(4)]
+    events = tuple(EventRecord(x, 0.5, none, none, "sticks") for x in names)
+    ax = plot(replace(double_pendulum.run, events=events), "A")
+    assert [x.get_text() for x in ax.texts] == ["r_foot on the ground[0]: sliding s…"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        save_plot(replace(double_pendulum.run, events=events), tmp_path / "a.png", "A")
+    assert not ax.texts[0].get_in_layout()
+
+
 # other pictures
 
 
@@ -294,3 +307,11 @@ def test_a_run_from_a_file_that_is_too_coarse_is_drawn_as_recorded(examples, tmp
     liaison.simulate(examples / "four_bar.lsd", until=1, every=0.1).save(tmp_path / "a.nc")
     coarse = liaison.load(tmp_path / "a.nc")
     assert refined(coarse) is coarse
+
+
+def test_forces_and_energies_are_drawn_without_integrating_again(double_pendulum, monkeypatch):
+    def resample(*_, **__):
+        raise AssertionError
+
+    monkeypatch.setattr(type(double_pendulum.run), "resample", resample)
+    assert names(plot(double_pendulum.run, "energy.*")) == ["energy.T", "energy.U"]

@@ -15,6 +15,7 @@ from liaison.model import Free, Sphere, body, gravity, ground, join
 from liaison.model.mechanism import Mechanism
 from liaison.simulation.record.resampling import rotation_of
 from liaison.simulation.record.trajectory import EventRecord, Series, Trajectory
+from liaison.view.drawing import drawing
 from liaison.view.marks import IMPACT, OPEN, SLIPS, struck
 from liaison.view.pages.document import FORMAT, VERSION, Look, scene_of, unit_choices
 from liaison.view.pages.html import page_html
@@ -259,3 +260,19 @@ def test_bodies_flash_where_they_are_struck_and_not_faintly():
     data = inflated(scene.data)
     flash = {x["name"]: x["struck"] for x in scene.text["bodies"] if x["struck"] is not None}
     assert unpacked(flash["b1"], data).nonzero()[0].tolist() == [3, 8]
+
+
+def test_pins_of_many_joints_that_are_close_hide_nothing():
+    """Their symbols follow the distance from one to the next; those of a few the picture."""
+    for n, least, most in ((30, 1e-4, 0.2), (8, 0.2, 10)):
+        links = [liaison.body(f"b{k}", 1, inertia=(1, 1, 1)) for k in range(n)]
+        joints = [
+            liaison.join(links[k - 1].at((0.1, 0, 0)) if k else liaison.ground, link, "revolute",
+                         name=f"J{k}", axis="y")
+            for k, link in enumerate(links)
+        ]  # fmt: skip
+        chain = liaison.mechanism(*joints, name="chain")
+        run = liaison.simulate(chain, until=0.01, every=0.01, series=("poses",))
+        drawn = drawing(run, chain)
+        pins = [x for pieces in drawn.pieces.values() for x in pieces if x.joint]
+        assert least < max(x.size[0] for x in pins) / 0.1 < most

@@ -5,10 +5,11 @@ Public names: title, page.
 
 from __future__ import annotations
 
+from liaison.lazy import listed
 from liaison.program.kernel import Kernel
 from liaison.program.program import Program
 
-from .page import Page, Table, listed, plural
+from .page import Page, Table, plural
 
 ARRAYS = {
     "q": "positions", "v": "velocities", "u": "inputs", "p": "parameters", "lam": "multipliers",

@@ -14,11 +14,12 @@ from typing import Any
 from liaison.expr import Expr, to_text
 from liaison.expr.graph.evaluate import evaluate
 from liaison.expr.graph.walk import symbols_of
+from liaison.lazy import listed
 from liaison.model.mechanism import Mechanism
 from liaison.model.records import Start
 
 from .html import graph_svg
-from .page import Page, Table, listed, number, plural
+from .page import Page, Table, number, plural
 
 
 def title(shown: Any) -> str:

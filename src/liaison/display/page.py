@@ -2,7 +2,7 @@
 
 A result without a page of its own is shown by its fields.
 
-Public names: Page, Table, number, plural, listed, brief, fields_title, fields_page, to_text,
+Public names: Page, Table, number, plural, brief, fields_title, fields_page, to_text,
 table_text, is_numeric.
 """
 
@@ -114,13 +114,6 @@ def number(x: Any, digits: int = 6) -> str:
 def plural(count: int, word: str, words: str = "") -> str:
     """1 body, 2 bodies."""
     return f"{count} {word if count == 1 else words or word + 's'}"
-
-
-def listed(items: Sequence[str], most: int = 12) -> str:
-    """Texts with commas; of many, the first ones and how many more."""
-    if len(items) <= most:
-        return ", ".join(items)
-    return f"{', '.join(items[:most])}, and {len(items) - most} more"
 
 
 def brief(value: Any, most: int = 3, width: int = 32) -> str:

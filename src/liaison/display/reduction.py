@@ -6,8 +6,9 @@ Public names: title, page.
 from __future__ import annotations
 
 from liaison.analyse.proofs.reduce import Reduction
+from liaison.lazy import listed
 
-from .page import Page, listed, plural
+from .page import Page, plural
 
 
 def title(shown: Reduction) -> str:

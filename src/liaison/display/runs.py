@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from liaison.analyse.along.inverse_motion import Efforts
+from liaison.lazy import listed
 from liaison.simulation.batch.result import Runs
 
-from .page import Page, Table, listed, number, plural
+from .page import Page, Table, number, plural
 
 
 def title(shown: Any) -> str:

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from liaison.analyse.control.lqr import Regulator
 from liaison.analyse.rest.equilibrium import Equilibrium
 from liaison.analyse.rest.linearize import Linearization
+from liaison.lazy import listed
 from liaison.simulation.worlds.derivatives import StepDerivatives
 from liaison.units import Label
 
-from .page import Page, Table, listed, number, plural
+from .page import Page, Table, number, plural
 
 STEADY = 1e-9
 """Largest |v̇| of what counts as an equilibrium or a steady motion."""

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .page import Page, Table, listed, plural
+from liaison.lazy import listed
+
+from .page import Page, Table, plural
 
 TOUCHES = 1e-9
 """A gap below this at the start is closed [m]."""
@@ -60,12 +62,17 @@ def _unilateral(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     stops = [x for x in facts["contacts"] if "limit" in x and x.get("gap", 1.0) > TOUCHES]
     condensed = stops if len(stops) > FEW_STOPS else []
     lines = [x for x in facts["contacts"] if x not in condensed]
-    rows = [("unilateral", f"{x['name']}: {', '.join(_words(x))}") for x in lines]
+    rows = [("unilateral", f"{x['name']}: {', '.join(_words(x))}") for x in lines[:UNILATERAL]]
+    if len(lines) > UNILATERAL:
+        rows.append(("unilateral", f"… and {len(lines) - UNILATERAL} more; all with --json"))
     if not condensed:
         return rows
     ranges = _ranges(condensed, facts["units"])
     return [("stops", f"{len(condensed)}: {listed(ranges, FEW_RANGES)}"), *rows]
 
+
+UNILATERAL = 20
+"""Unilateral constraints that have a line each."""
 
 FEW_RANGES = 6
 """Ranges of coordinates that one line has."""
@@ -112,7 +119,7 @@ def _closures(facts: Mapping[str, Any]) -> str:
     if not facts["closure_rows"]:
         return ""
     rank = "" if facts["rank"] is None else f" of rank {facts['rank']} at the start"
-    cut = f"; cut at {', '.join(facts['cut'])}" if facts["cut"] else ""
+    cut = f"; cut at {listed(facts['cut'])}" if facts["cut"] else ""
     return f"{plural(facts['closure_rows'], 'row')}{rank}{cut}"
 
 

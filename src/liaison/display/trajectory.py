@@ -10,11 +10,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from liaison.lazy import listed
 from liaison.simulation.record.series import Array, EventRecord
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.units import Label
 
-from .page import Page, Table, listed, number
+from .page import Page, Table, number
 
 MOST = 12
 """Events of contacts that are listed one by one."""

@@ -5,9 +5,10 @@ Public names: title, page.
 
 from __future__ import annotations
 
+from liaison.lazy import listed
 from liaison.tree.tree import GROUND, Tree
 
-from .page import Page, Table, listed, plural
+from .page import Page, Table, plural
 
 
 def title(shown: Tree) -> str:

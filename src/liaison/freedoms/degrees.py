@@ -88,7 +88,10 @@ def _generic_line(generic: Generic) -> str:
     return f"For other values of {names} near these: {number}, {sure} ({generic.reason})."
 
 
-AXES = "(x, y and z are those of the joint: z is along its axis.)"
+AXES = (
+    "(x, y and z are those of the joint's first frame: z is along its axis. "
+    "Reactions of runs are in its second.)"
+)
 
 
 def counted(count: int, word: str) -> str:

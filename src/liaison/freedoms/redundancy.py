@@ -24,7 +24,7 @@ from liaison.exact.residues import residues
 from liaison.expr import as_expr, evaluate
 from liaison.freedoms.local.float_loops import loop_matrix, numbers, twists_of
 from liaison.freedoms.local.series import Germ
-from liaison.lazy import Shown
+from liaison.lazy import Shown, listed
 
 from .home import Home
 from .screws import System
@@ -197,6 +197,10 @@ FAMILIES = {
 """Dimension of the group of motions, and of its rotations -> in words."""
 
 
+LOOPS = 12
+"""Loops that have a sentence each."""
+
+
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class Redundancy(Shown):
@@ -216,13 +220,15 @@ class Redundancy(Shown):
             return ["No closure equation is redundant: every reaction is determined."]
         verb = "is" if self.count == 1 else "are"
         lines = [f"{self.count} of the closure equations {verb} redundant."]
-        lines += [text for text in self.families if text]
+        loops = [text for text in self.families if text]
+        lines += loops[:LOOPS]
+        lines += [f"… and {len(loops) - LOOPS} more loops."] if len(loops) > LOOPS else []
         for parts in dict.fromkeys(parts for _, parts in self.undetermined):
             joints = [joint for joint, components in self.undetermined if components == parts]
             word = "joint" if len(joints) == 1 else "joints"
-            lines.append(f"Not determined in {word} {', '.join(joints)}: {', '.join(parts)}.")
+            lines.append(f"Not determined in {word} {listed(joints)}: {', '.join(parts)}.")
         if self.proposal:
-            change = ", ".join(f"{joint} {kind}" for joint, kind in self.proposal)
+            change = listed([f"{joint} {kind}" for joint, kind in self.proposal])
             rest = "" if not self.remaining else f" ({self.remaining} would remain)"
             lines.append(f"The motion stays and the redundancy goes with: {change}{rest}.")
         return lines

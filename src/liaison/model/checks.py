@@ -178,8 +178,9 @@ def check_connected_to_ground(m: Described) -> None:
     alone = [body for body in m.bodies if body.name not in reached]
     if alone:
         names = ", ".join(f"'{body.name}'" for body in alone[:12]) + (", …" if alone[12:] else "")
+        words = "body {} is" if len(alone) == 1 else "bodies {} are"
         raise ModelError(
-            f"{'body' if len(alone) == 1 else 'bodies'} {names} not connected to ground by joints; "
+            f"{words.format(names)} not connected to ground by joints; "
             "join each to another body, or to ground with a Free joint.",
             place=alone[0].place,
         )

@@ -16,12 +16,17 @@ import numpy as np
 from liaison.numeric import Array, State
 from liaison.simulation.events.watched import sides_in
 from liaison.simulation.plan.plan import Plan
+from liaison.simulation.plan.settings import Settings
 
 Simulate: TypeAlias = Callable[..., Any]
 """`simulation.run.simulate`, handed in: runs make trajectories, which go on by runs."""
 
 FIXED = {"rtol": 1e-10, "atol": 1e-12}
-"""Tolerances between the instants of a run with fixed steps."""
+"""Tolerances between the instants of a run with fixed steps that are a few steps apart."""
+
+SEVERAL = 5
+"""Fixed steps from one instant to the next from which on a run is taken up by the same steps: they
+cost no more than the run did, and stiff runs no other method."""
 
 
 def can_go_on(plan: Plan) -> bool:
@@ -49,22 +54,19 @@ def rows_between(
     for k in np.unique(place):
         here = order[place[order] == k]
         state = State(t[k], q[k], v[k])
-        rows[here] = _from(plan, simulate, state, times[here])
+        rows[here] = _from(plan, simulate, state, times[here], t[min(k + 1, len(t) - 1)])
     return rows
 
 
-def _from(plan: Plan, simulate: Simulate, state: State, times: Array) -> Array:
-    """Rows at increasing instants from a state on; the state itself at its own."""
+def _from(plan: Plan, simulate: Simulate, state: State, times: Array, until: float) -> Array:
+    """Rows at increasing instants from a state on, before the next; the state itself at its own."""
     instants, back = np.unique(np.maximum(times, state.t), return_inverse=True)
-    settings, inputs = plan.settings, inputs_of_plan(plan)
-    own = settings.is_adaptive
-    tolerances = {"rtol": settings.rtol, "atol": settings.atol} if own else FIXED
     names = [x.name for x in plan.program.labels.get("p", ())]
     run = simulate(
-        plan.kernel, state, float(instants[-1]), every=instants, series=(), inputs=inputs,
-        watch=False,
+        plan.kernel, state, float(instants[-1]), every=instants, series=(), watch=False,
+        inputs=inputs_of_plan(plan),
         parameters=dict(zip(names, plan.parameters.tolist(), strict=False)),
-        method=settings.tableau.name if own else None, max_step=settings.max_step, **tolerances,
+        **_steps(plan.settings, until - state.t),
     )  # fmt: skip
     u = run.series["inputs"].values if "inputs" in run.series else np.zeros((len(run.t), 0))
     rows = np.column_stack([run.t, run.q, run.v, u])
@@ -72,6 +74,21 @@ def _from(plan: Plan, simulate: Simulate, state: State, times: Array) -> Array:
     at_start = instants == state.t
     rows[at_start, 1 : 1 + state.q.size + state.v.size] = np.concatenate([state.q, state.v])
     return np.asarray(rows[back])
+
+
+def _steps(settings: Settings, length: float) -> dict[str, Any]:
+    """Method, step and tolerances from a recorded instant to the next, so far away [s]."""
+    step = settings.step
+    if settings.is_adaptive:
+        return {
+            "method": settings.tableau.name, "max_step": settings.max_step,
+            "rtol": settings.rtol, "atol": settings.atol,
+        }  # fmt: skip
+    if step is None or length < SEVERAL * step:
+        return {"method": None, "max_step": settings.max_step, **FIXED}
+    radius = settings.spectral_radius
+    own = {} if radius is None else {"spectral_radius": radius}
+    return {"method": settings.tableau.name, "step": step, **own}
 
 
 def inputs_of_plan(plan: Plan) -> dict[str, Any]:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.errors import NamingError, SimulationError
+from liaison.lazy import listed
 from liaison.numeric import Array
 from liaison.program import Kernel, Program
 from liaison.program.extend import formula_to_plain, identity
@@ -252,8 +253,8 @@ def _undetermined(series: Mapping[str, Series]) -> str:
     by_parts: dict[tuple[str, ...], list[str]] = {}
     for of, parts in lost.items():
         by_parts.setdefault(tuple(parts), []).append(of.removeprefix("reactions."))
-    texts = [f"{', '.join(parts)} of {', '.join(x)}" for parts, x in by_parts.items()]
-    texts += [f"the multipliers of {', '.join(map(repr, rows))}"] if rows else []
+    texts = [f"{', '.join(parts)} of {listed(x)}" for parts, x in by_parts.items()]
+    texts += [f"the multipliers of {listed([*map(repr, rows)])}"] if rows else []
     return f" Not determined, since closures are redundant: {'; '.join(texts)}."
 
 

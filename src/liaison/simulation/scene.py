@@ -59,6 +59,7 @@ class Scene:
         gravity: [m/s²].
         laws: instead of friction and restitution: which surfaces touch, and the law of each pair.
         terrains: height fields.
+        name: of its runs.
     """
 
     def __init__(
@@ -71,7 +72,9 @@ class Scene:
         gravity: Sequence[float] | Array = (0.0, 0.0, -9.81),
         laws: Laws | None = None,
         terrains: Sequence[Terrain] = (),
+        name: str = "scene",
     ) -> None:
+        self.name = name
         self.bodies, self.planes = bodies, _unit_planes(planes)
         self.terrains = tuple(terrains)
         counts = len(bodies.names), len(self.planes), len(self.terrains)
@@ -337,7 +340,7 @@ class Scene:
                 raise SimulationError(f"{name} of a scene is {part}; it is between 0 and 1.")
         model = SceneModel(
             self.bodies, self.planes, self.laws, self.gravity, tolerance=tolerance, depth=depth,
-            sweeps=int(sweeps), events=bool(events), terrains=self.terrains,
+            sweeps=int(sweeps), events=bool(events), terrains=self.terrains, name=self.name,
         )  # fmt: skip
         return scene_kernel(model, int(threads))
 

@@ -10,6 +10,8 @@
     swing = "range(D) in deg"
     [correlation]
     "a b" = 0.5
+    [inputs]                            of all runs; likewise [parameters], [start], [guess]
+    torque = "2 N*m"
     [robot]                             how a URDF or MJCF file is read: keywords of liaison.read
     floating = true
     [optimize]
@@ -46,14 +48,14 @@ KEYS: Mapping[str, tuple[type, ...]] = {
     "seed": WHOLE, "folder": TEXT, "every": TIMES, "record": TIMES, "workers": WHOLE,
     "device": TEXT,
     "vary": (dict,), "measure": (dict,), "correlation": (dict,), "start": (dict,),
-    "guess": (dict,), "parameters": (dict,), "options": (dict,), "optimize": (dict,),
-    "robot": (dict,),
+    "guess": (dict,), "parameters": (dict,), "inputs": (dict,), "options": (dict,),
+    "optimize": (dict,), "robot": (dict,),
 }  # fmt: skip
 """Keys of a study file, and the kinds of their values."""
 
 OF_TABLES: Mapping[str, tuple[type, ...]] = {
     "vary": (str, list), "measure": TEXT, "correlation": NUMBER, "start": TIME, "guess": TIME,
-    "parameters": TIME,
+    "parameters": TIME, "inputs": TIMES,
 }  # fmt: skip
 """Tables with names of the mechanism: kinds of their values."""
 
@@ -136,6 +138,8 @@ def read_study_file(path: str | Path) -> StudyFile:
             reader.check_kind(name, key, value, kinds)
     reader.check_keys("options", content.get("options", {}), OPTIONS)
     reader.check_keys("optimize", content.get("optimize", {}), OPTIMIZE)
+    if "inputs" in content and "inputs" in content.get("options", {}):
+        reader.reject("inputs are there twice, below [options] and in a table.", "", "inputs")
     for key in ("mechanism", "until", "vary"):
         if key not in content:
             reader.reject(f"{key!r} is missing.", "", "")

@@ -2,13 +2,13 @@
 
 Public names: Given, Value, mechanism_of, with_notes, mechanism_or_tree, with_values, with_starts,
 under_control, check_no_controller, units, in_si, exact_in_si, in_seconds, is_conservative,
-check_positive, check_moving.
+check_positive, check_moving, check_parameters.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -88,6 +88,23 @@ def with_values(mechanism: Mechanism, values: Mapping[str, Any]) -> Mechanism:
         parameters=tuple(_with(x, "value", values) for x in mechanism.parameters),
         inputs=tuple(_with(x, "default", values) for x in mechanism.inputs),
     )
+
+
+def check_parameters(mechanism: Mechanism, names: Iterable[str]) -> None:
+    """Checks that names are those of parameters; an input has a table of its own.
+
+    Raises:
+        NamingError: no parameter has that name.
+    """
+    known, inputs = ([x.name for x in y] for y in (mechanism.parameters, mechanism.inputs))
+    for name in names:
+        if name in inputs:
+            raise NamingError(
+                f"{name!r} is an input, no parameter.",
+                hint=f"Give it as such: inputs={{{name!r}: …}}; in a study file below [inputs].",
+            )
+        if name not in known:
+            raise NamingError.unknown("parameter", name, known)
 
 
 def _with(record: Any, field: str, values: Mapping[str, Any]) -> Any:

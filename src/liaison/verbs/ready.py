@@ -129,6 +129,7 @@ def ready_for(
         tree = span(mechanism)
         if state is not None:
             check_state_of(tree, state)
+        invariants = invariants and has_first_integrals(tree)
         if evaluations is not None and back_end == "llvm" and not invariants:
             looped = looped_kernel(tree, evaluations, is_stepped=is_stepped)
             if looped is not None:
@@ -361,8 +362,9 @@ def _warn_moved(tree: Tree, state: State, start: Mapping[str, float]) -> None:
     if moved:
         listed = [f"{name} = {x:.4g}, not {y:.4g}" for name, (y, x) in moved.items()]
         more = f" and {len(listed) - LISTED} more" if len(listed) > LISTED else ""
-        open_loops = "the joints of the file leave its loops open; to close them"
-        missed = "the joints of the file do not meet its relations; to meet them"
+        joints = "beside the starts that are given, the other joints" if start else "the joints"
+        open_loops = f"{joints} of the file leave its loops open; to close them"
+        missed = f"{joints} of the file do not meet its relations; to meet them"
         note = (
             f"{open_loops if tree.loops > 0 else missed} the start is "
             f"{'; '.join(listed[:LISTED])}{more}"
@@ -487,17 +489,22 @@ def compiled(
     return with_convex(kernel)
 
 
-def with_invariants(equations: Equations, tree: Tree) -> Equations:
-    """The equations with the first integrals of their mechanism, for a run to follow them.
+def has_first_integrals(tree: Tree) -> bool:
+    """Whether first integrals are looked for before a run.
 
-    Of a mechanism with more than LARGEST velocities none is looked for, nor where something holds
+    Of a mechanism with more than LARGEST velocities they are not, nor where something holds
     unilaterally: what is constant between two events need not be so through them.
     """
+    return tree.nv <= LARGEST and not tree.mechanism.contacts
+
+
+def with_invariants(equations: Equations, tree: Tree) -> Equations:
+    """The equations with the first integrals of their mechanism, for a run to follow them."""
     from liaison.analyse.proofs.exact_motion import ExactMotion
     from liaison.analyse.proofs.first_integrals import constants_of
 
     integrals: Sequence[Any] = ()
-    if tree.nv <= LARGEST and not tree.mechanism.contacts:
+    if has_first_integrals(tree):
         with suppress(DerivationError):
             exact = newton_euler(span(tree.mechanism, exact=True))
             integrals = constants_of(ExactMotion(exact))

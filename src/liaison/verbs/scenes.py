@@ -209,7 +209,9 @@ def placed_on(
         corner=np.concatenate([np.zeros((0, 3)), *(x for _, x in corners)]),
     )
     gravity = _gravity(mechanism, values)
-    scene = Scene(bodies, planes, gravity=gravity, laws=pair_laws, terrains=terrains)
+    scene = Scene(
+        bodies, planes, gravity=gravity, laws=pair_laws, terrains=terrains, name=mechanism.name
+    )
     return Placed(
         mechanism, tree, scene, values.known, {x.name: y for x, y in values.known.items()},
         [part.base for part in parts], [_floats(quaternion_of(part.base[0])) for part in parts],

@@ -1,6 +1,7 @@
 """Shapes of contact in a picture, for bodies without shapes of their own.
 
-Public names: touching_solids, touched_pieces, terrains, sizes, greatest, SOLID, PIECES.
+Public names: touching_solids, touched_pieces, hollow, terrains, walls, sizes, greatest, SOLID,
+PIECES.
 """
 
 from __future__ import annotations
@@ -54,6 +55,31 @@ def terrains(mechanism: Mechanism, values: Values) -> dict[str, list[Piece]]:
     pieces: dict[str, list[Piece]] = {}
     for contact in seen.values():
         pieces.setdefault(contact.second.body, []).append(_terrain(contact, values))
+    return pieces
+
+
+def walls(planes: Sequence[Sequence[float]], reached: Array, size: float) -> list[Piece]:
+    """Planes n·x ≥ d of a scene, as thin plates beside what moves.
+
+    Args:
+        planes: (nx, ny, nz, d) of each [m].
+        reached: points of the world that the motion reaches [m].
+        size: of the scene [m].
+    """
+    middle = (reached.min(axis=0) + reached.max(axis=0)) / 2
+    pieces = []
+    for *n, d in planes:
+        normal = np.array(n)
+        across = np.eye(3)[np.argmin(np.abs(normal))]
+        x = np.cross(across, normal)
+        R = np.column_stack(
+            [x / np.linalg.norm(x), np.cross(normal, x / np.linalg.norm(x)), normal]
+        )
+        flat = (reached - middle) @ R[:, :2]
+        sides = np.maximum(1.1 * np.ptp(flat, axis=0), 0.3 * size)
+        center = middle + R[:, :2] @ ((flat.min(axis=0) + flat.max(axis=0)) / 2)
+        center = center - (normal @ center - d + THIN * size / 2) * normal
+        pieces.append(box(R, center, np.array([*sides, THIN * size]), TOUCHED_COLOR, 0.25))
     return pieces
 
 
@@ -143,15 +169,23 @@ def _nothing(contact: Contact, color: Color, values: Values) -> Iterable[Piece]:
     return ()
 
 
+def hollow(mechanism: Mechanism) -> set[str]:
+    """Bodies without shapes in which others stay."""
+    return {x.second.body for x in _contacts(mechanism) if x.inside is not None}
+
+
 def touched_pieces(
     mechanism: Mechanism, reached: Array, size: float, values: Values
 ) -> dict[str, list[Piece]]:
-    """Planes, hollow balls and surfaces on bodies without shapes, by body."""
+    """Planes, hollow balls and surfaces on bodies without shapes, by body, each once."""
     bare = {body.name for body in mechanism.bodies if not body.shapes}
     pieces: dict[str, list[Piece]] = {}
+    seen = set()
     for contact in _contacts(mechanism):
         is_wide = contact.target.SYMBOL in WIDE
-        if contact.second.body in bare and is_wide:
+        key = contact.second, repr((contact.inside, contact.along, contact.surface))
+        if contact.second.body in bare and is_wide and key not in seen:
+            seen.add(key)
             pieces.setdefault(contact.second.body, []).append(
                 _touched(contact, reached, size, values)
             )

@@ -25,7 +25,7 @@ from liaison.model.joints import Ball, Block, Primitive, Rail, Strut, Tube
 from liaison.model.values import floats
 from liaison.simulation.record.trajectory import Trajectory
 
-from .contacts import terrains, touched_pieces, touching_solids
+from .contacts import hollow, terrains, touched_pieces, touching_solids, walls
 from .shapes import shape_pieces
 from .solids import Color, Piece, around, ball, box, corners, frame_along, plate, rod, tube
 
@@ -162,6 +162,7 @@ class Drawing:
     size: float  # of symbols [m]: half the diagonal of the box around them, or by the mechanism
     parameters: Values
     missing: tuple[str, ...]  # files of surfaces that cannot be drawn
+    free: frozenset[str] = frozenset()  # joints that hold nothing, so that they transmit no force
 
 
 @final
@@ -243,12 +244,20 @@ def drawing(trajectory: Trajectory, mechanism: Mechanism, size: float | None = N
     reached = np.concatenate([x.reshape(-1, 3) for x in (*swept.values(), *ends)])
     own, travel = _own_size(outlines, swept)
     size = size or min(_half(reached), LARGEST * own) or 1.0
-    pieces = {outline.body.name: outline.pieces(size) for outline in outlines}
+    open_ones = hollow(mechanism)  # what stays in them would be hidden in the box of their inertia
+    pieces = {
+        x.body.name: () if x.body.name in open_ones and not x.shapes else x.pieces(size)
+        for x in outlines
+    }
+    small = _joint_size(mechanism, poses, size, values)
     for joint in mechanism.joints:
-        pieces[joint.predecessor.body] += _joint_pieces(joint, poses, size, values)
+        pieces[joint.predecessor.body] += _joint_pieces(joint, poses, small, values)
     wide = touched_pieces(mechanism, reached, size, values)
     for name, touched in (*wide.items(), *terrains(mechanism, values).items()):
         pieces[name] += tuple(touched)
+    if not any(body.name == "ground" and body.shapes for body in mechanism.bodies):
+        planes = trajectory.meta.get("planes", ())
+        pieces["ground"] = (*pieces.get("ground", ()), *walls(planes, reached, size))
     return Drawing(
         poses=poses,
         pieces=pieces,
@@ -260,6 +269,7 @@ def drawing(trajectory: Trajectory, mechanism: Mechanism, size: float | None = N
         size=size,
         parameters=values,
         missing=tuple(missing),
+        free=frozenset(x.name for x in mechanism.joints if x.type.nv == FREE),
     )
 
 
@@ -382,6 +392,27 @@ def _own_size(
 def _successor_marker(joint: Joint, values: Values) -> tuple[str, Array, Array]:
     M = joint.successor
     return M.body, floats(M.R, values), floats(M.p, values)
+
+
+FREE = 6
+"""Velocities of a joint that holds nothing."""
+
+MANY, APART = 20, 4.0
+"""Joints that are many; the size of their symbols, in distances from each to the next."""
+
+
+def _joint_size(
+    mechanism: Mechanism, poses: Mapping[str, Array], size: float, values: Values
+) -> float:
+    """The size of symbols of joints: that of the scene, less where many joints are close."""
+    ends = [(joint.predecessor.body, joint.predecessor.p) for joint in mechanism.joints]
+    if len(ends) <= MANY:
+        return size
+    first = [poses[body][0] for body, _ in ends]
+    places = np.array([X[:, :3] @ floats(p, values) + X[:, 3] for X, (_, p) in zip(first, ends)])
+    nearest = [np.linalg.norm(places - x, axis=1) for x in places]
+    apart = [x[x > NEAR * size].min(initial=np.inf) for x in nearest]
+    return min(size, APART * float(np.median(apart)))
 
 
 def _joint_pieces(

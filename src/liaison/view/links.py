@@ -82,18 +82,23 @@ def joint_forces(run: Trajectory, drawn: Drawing, wanted: bool | Iterable[str]) 
     Args:
         run: with the series "reactions": joint by (moment, force) in the marker's axes [N·m, N].
         drawn: its drawing.
-        wanted: all joints, none, or these.
+        wanted: all joints that transmit some, none, or these.
     """
     if wanted is False:
         return {}
     series = run.series.get("reactions")
+    if series is None and "planes" in run.series:
+        raise LiaisonError(
+            f"{run.name!r} is a scene of free bodies, which has no joints with forces to draw.",
+            hint='Leave forces out. run["planes"] has the force of each plane on the bodies.',
+        )
     if series is None:
         raise LiaisonError(
             f"the run {run.name!r} has no reactions to draw.",
             hint='Simulate again with series=("reactions",), or leave out the forces.',
         )
     joints = next(iter(series.axes.values()))
-    names = joints if wanted is True else tuple(wanted)
+    names = [x for x in joints if x not in drawn.free] if wanted is True else list(wanted)
     for name in names:
         if name not in joints:
             raise NamingError.unknown("joint", name, joints)

@@ -49,6 +49,7 @@ MANY_EVENTS = 40
 FINE = 800  # instants of a curve, at least
 NEAR = 0.018  # of the whole time: events nearer than this have one text
 MOST_WORDS = 3  # events in one text
+LONGEST_WORDS = 34  # characters of one text, upright within a plot
 JUMPING = ("contacts.", "slips.")  # series that jump where a mode changes
 
 
@@ -257,7 +258,7 @@ def refined(trajectory: Trajectory) -> Trajectory:
         return trajectory
     where, bare = np.repeat(np.arange(1, len(t)), more), replace(trajectory, series={})
     try:
-        new = trajectory.resample(np.concatenate(between))
+        new = trajectory.resample(np.concatenate(between), series=False)
     except SimulationError:
         return trajectory
     both = {x: np.insert(getattr(bare, x), where, getattr(new, x), axis=0) for x in ("t", "q", "v")}
@@ -268,9 +269,11 @@ def _curves(trajectory: Trajectory, labels: Sequence[str], look: Look) -> list[C
     names = labels or [label.name for label in trajectory.labels["q"] if label.name != look.x]
     if not names:
         raise LiaisonError(f"{trajectory.name} has no coordinates to plot; name a series.")
-    chosen, fine = trajectory.shown_columns(*names), refined(trajectory)
-    smooth = {x.name for part in ("q", "v") for x in fine.labels[part]}
-    smooth = smooth if len(fine) > len(trajectory) else set()
+    chosen = trajectory.shown_columns(*names)
+    states = {x.name for part in ("q", "v") for x in trajectory.labels[part]}
+    is_moving = look.x in {"t", *states} and any(x.name in states for x, _ in chosen.values())
+    fine = refined(trajectory) if is_moving else trajectory
+    smooth = states if len(fine) > len(trajectory) else set()
     curves = []
     for label, values in chosen.values():
         is_fine = {label.name, look.x} <= {"t", *smooth}
@@ -485,11 +488,24 @@ def _mark_events(ax: Any, trajectory: Trajectory, named: bool) -> None:
                    zorder=0.5)  # fmt: skip
     if named and len(labels) <= MOST_EVENTS_NAMED:
         for t, names in _apart(labels, NEAR * float(trajectory.t[-1] - trajectory.t[0])).items():
-            ax.annotate(
-                ", ".join(names), (t, 1), xycoords=("data", "axes fraction"), xytext=(2, -2),
+            text = ax.annotate(
+                _short(names), (t, 1), xycoords=("data", "axes fraction"), xytext=(2, -2),
                 textcoords="offset points", rotation=90, va="top", fontsize="small",
                 color="#666666",
             )  # fmt: skip
+            text.set_in_layout(False)
+
+
+def _short(names: Sequence[str]) -> str:
+    """Names of events as far as the height of a plot has room for them."""
+    shown = [names[0]]
+    for name in names[1:]:
+        if len(", ".join([*shown, name])) > LONGEST_WORDS:
+            shown[-1] += ", …"
+            break
+        shown.append(name)
+    text = ", ".join(shown)
+    return text if len(text) <= LONGEST_WORDS + 3 else f"{text[:LONGEST_WORDS]}…"
 
 
 def _apart(labels: dict[float, list[str]], near: float) -> dict[float, list[str]]:

@@ -156,10 +156,12 @@ def _on_record(trajectory: Trajectory, times: Array) -> Array:
     period = times[1] - times[0]
     if np.any(is_far & (gap[i] > 1.01 * period)):
         worst = int(i[np.argmax(is_far & (gap[i] > 1.01 * period))])
+        step = trajectory.meta.get("step") if "planes" in trajectory.meta else None
+        steps = f"; of a scene in steps, every={max(1, int(period / step))}" if step else ""
         raise LiaisonError(
             f"the run is recorded too seldom for a picture: {gap[worst]:.2g} s pass from "
             f"{t[worst]:.4g} s on, in which a body turns by {turn[worst]:.2g} rad.",
-            hint=f"Record it at least every {period:.2g} s (the option `every` of simulate).",
+            hint=f"Record it at least every {period:.2g} s (`every` of simulate{steps}).",
         )
     nearest = np.where(times - t[i] < t[i + 1] - times, t[i], t[i + 1])
     return np.where(is_far, nearest, times)

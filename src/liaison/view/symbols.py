@@ -31,7 +31,7 @@ JOINT_COLORS: tuple[Color, ...] = (
 NEAR = 0.1
 """Markers that stay nearer than this, in sizes of the scene, are no ends of what is drawn."""
 
-SYMBOLS = 500
+SYMBOLS = 200
 """Loads of one kind that are drawn at most; of more of them none is."""
 
 LOAD_COLORS: dict[str, Color] = {
@@ -80,7 +80,7 @@ def joint_entries(mechanism: Mechanism, drawn: Drawing, rank: Mapping[str, int])
         entries.append(
             {
                 "name": joint.name,
-                "type": word.replace("_", " "),
+                "type": "link" if word == "composition" else word.replace("_", " "),
                 "color": JOINT_COLORS[types.index(word) % len(JOINT_COLORS)],
                 "body": rank[joint.predecessor.body],
                 "place": floats(joint.predecessor.p, drawn.parameters).tolist(),
@@ -124,7 +124,8 @@ def placed_loads(
         measure = force.along()
         at = None if measure is None else _along(measure, mechanism, drawn, rank, units)
         if at is not None and force.SYMBOL != "none":
-            entries.append({"name": force.name, "kind": force.LSD, "symbol": force.SYMBOL} | at)
+            kind = force.LSD.replace("_", " ")
+            entries.append({"name": force.name, "kind": kind, "symbol": force.SYMBOL} | at)
     for one in mechanism.constraints:
         if one.SYMBOL == "law" and one.labels():
             at = _on_coordinate(one.labels()[0], mechanism, drawn, rank, units)

@@ -170,6 +170,9 @@ SLOW = 1e-6
 """Growth [1/s] that is none: of eigenvalues at zero, and of what takes days."""
 NULL, DRIFT = 1e-11, 1e-6
 """Singular values that are none: of A, relative to the largest; of left by right null vectors."""
+ROUNDING = 1e-13
+"""Part of the largest eigenvalue that is rounding of one at zero."""
+
 UNDAMPED = 1e-9
 """Growth, relative to the eigenvalue, that is none."""
 PERTURBED = 1e-14
@@ -246,9 +249,11 @@ class Linearization(Shown):
 
     @property
     def damping(self) -> Array:
-        """−Re s/|s| of the eigenvalues; 0 for those at zero."""
-        size = np.abs(self.eigenvalues)
-        return np.where(size > 0, -self.eigenvalues.real / np.where(size > 0, size, 1), 0.0)
+        """−Re s/|s| of the eigenvalues; 0 for those at zero, as far as rounding lets it be seen."""
+        values, _, noise = self._eig
+        size = np.abs(values)
+        is_some = size > np.maximum(noise, ROUNDING * np.max(size, initial=0.0))
+        return np.where(is_some, -values.real / np.where(is_some, size, 1), 0.0)
 
     @property
     def is_stable(self) -> bool:

@@ -46,7 +46,8 @@ def assemble(
     rotation: Annotated[
         str | None,
         typer.Option(
-            metavar="[[…],[…],[…]]", help="Rows of R; its columns are the end effector's axes."
+            metavar="[[…],[…],[…]]",
+            help="Rows of R; its columns are the end effector's axes. Those of the ground without.",
         ),
     ] = None,
     time_limit: Annotated[

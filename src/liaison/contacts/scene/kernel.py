@@ -392,7 +392,7 @@ def _identity(model: SceneModel) -> str:
                 digest.update(
                     f"{field.name} {value.shape} {value.dtype}".encode() + value.tobytes()
                 )
-            elif not is_dataclass(value) and field.name != "terrains":
+            elif not is_dataclass(value) and field.name not in ("terrains", "name"):
                 digest.update(f"{field.name} {value!r}".encode())
     return digest.hexdigest()
 

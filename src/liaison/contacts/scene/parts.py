@@ -195,6 +195,7 @@ class SceneModel:
         sweeps: over all contacts, at most, in one problem.
         events: contacts are followed for their events.
         terrains: height fields.
+        name: of its runs.
     """
 
     bodies: Bodies
@@ -206,6 +207,7 @@ class SceneModel:
     sweeps: int = 1000
     events: bool = True
     terrains: tuple[Terrain, ...] = ()
+    name: str = "scene"
 
     @property
     def size(self) -> float:

@@ -54,20 +54,21 @@ def scene_trajectory(
     program, nq, nv = plan.program, plan.size("nq"), plan.size("nv")
     t, q, v, shown = np.split(rows, [1, 1 + nq, 1 + nq + nv], axis=1)
     summary = _summary(plan, arrays)
+    model: SceneModel = program.facts["scene"]
     return Trajectory(
-        name="scene",
+        name=model.name,
         t=t[:, 0].copy(),
         q=q.copy(),
         v=v.copy(),
         labels={name: program.labels[name] for name in ("q", "v")},
-        series=_series(program.facts["scene"], q, v, shown),
+        series=_series(model, q, v, shown),
         events=events,
         status=status,
         message=f"{message.rstrip('.')}{_missed(summary)}.",
         counts={
             x: summary[x] for x in ("steps", "sweeps", "turns", "contacts", "missed", "limited")
         },
-        meta={"method": "moreau", **summary, **meta},
+        meta={"method": "moreau", "planes": model.planes.tolist(), **summary, **meta},
     )
 
 

@@ -10,9 +10,10 @@ from html import escape
 from typing import Any
 
 from liaison.display import page_of
-from liaison.display.page import Page, Table, listed, number, plural
+from liaison.display.page import Page, Table, number, plural
 from liaison.equations.readable.readable import Readable
 from liaison.freedoms.degrees import Mobility
+from liaison.lazy import listed
 from liaison.model.mechanism import Mechanism
 from liaison.model.records import Joint
 from liaison.model.values import floats

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from liaison.analyse.along.drives import DriveAlong, is_effort
 from liaison.analyse.along.verify import Verification
 from liaison.display import page_of
-from liaison.display.page import Page, Table, listed, number, plural
+from liaison.display.page import Page, Table, number, plural
+from liaison.lazy import listed
 from liaison.simulation.record.trajectory import Trajectory
 
 from .record import Section

@@ -178,7 +178,8 @@ class Expr:
     def __float__(self) -> float:
         if self.op != "const":
             raise TypeError(
-                f"{self!r} is a formula, not a number; evaluate(f, values) gives numbers"
+                f"{self!r} is a formula, not a number; liaison.sin, cos, sqrt, … take formulas, "
+                "and evaluate(f, values) gives numbers"
             )
         return float(self.a)
 

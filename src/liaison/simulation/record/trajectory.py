@@ -395,19 +395,19 @@ class Trajectory(Later, Moving, Shown):
         source: Any = getattr(self, "_later", None)
         return source is not None and bool(source.is_integrable())
 
-    def resample(self, times: ArrayLike, *, rough: bool = False) -> Trajectory:
+    def resample(self, times: ArrayLike, *, rough: bool = False, series: bool = True) -> Trajectory:
         """The run at other instants within it [s].
 
         A run in memory is taken up at the instants before, with its own equations, inputs and
-        tolerances. One that was read from a file, or that has contacts or Python controllers, is
-        interpolated between the events of contacts: plain coordinates by the cubic through recorded
-        positions and velocities, attitudes by the cubic on the group of rotations (error of fourth
-        order; rates of third); poses turn on the shortest arc, inputs are held, and other series
-        follow cubics through their neighbors. Residuals of closures are then left out.
+        tolerances, or fixed steps where several lie between. One that was read from a file, or that
+        has contacts or Python controllers, is interpolated between the events of contacts: plain
+        coordinates by the cubic through recorded positions and velocities, attitudes by that on the
+        group of rotations (error of fourth order; rates of third); poses turn on the shortest arc,
+        inputs are held, other series follow cubics through neighbors, residuals are left out.
 
         Args:
             times: instants [s].
-            rough: interpolate however far the recorded instants are apart: for pictures.
+            rough: interpolate however far recorded instants are apart; series: evaluate them, too.
 
         Raises:
             SimulationError: an instant outside the run; or it would have to be interpolated between
@@ -427,10 +427,11 @@ class Trajectory(Later, Moving, Shown):
         source: Any = getattr(self, "_later", None)
         rows = None if rough or source is None else source.between(self, t_in)
         if rows is None or source is None:
-            return _interpolated(self, t, np.zeros(len(t), dtype=bool), rough=rough)
+            kept = self if series else replace(self, series={})
+            return _interpolated(kept, t, np.zeros(len(t), dtype=bool), rough=rough)
         nq, nv = self.q.shape[1], self.v.shape[1]
         q, v = rows[:, 1 : 1 + nq], rows[:, 1 + nq : 1 + nq + nv]
-        return replace(self, t=t, q=q, v=v, series=source.series_at(self, rows))
+        return replace(self, t=t, q=q, v=v, series=source.series_at(self, rows) if series else {})
 
     def compare(self, other: Trajectory) -> dict[str, float]:
         """Worst difference by label over the time both cover, the largest first.

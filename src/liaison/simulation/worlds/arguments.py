@@ -201,7 +201,7 @@ def spread_of(spread: Any, labels: Sequence[Label]) -> Array:
         far[:nv] = _width(spread, "spread")
     else:
         velocities = [x.name for x in labels]
-        known = {name.rstrip("'"): k for k, name in enumerate(velocities)}
+        known = {_position(name): k for k, name in enumerate(velocities)}
         known |= {name: nv + k for k, name in enumerate(velocities)}
         for name, value in spread.items():
             if name not in known:
@@ -213,6 +213,17 @@ def spread_of(spread: Any, labels: Sequence[Label]) -> Array:
     if not (np.all(np.isfinite(far)) and np.all(far >= 0)):
         raise SimulationError(f"spread is {spread!r}; its numbers are finite and not negative.")
     return far
+
+
+def _position(velocity: str) -> str:
+    """The name of how far one goes along a velocity: "A" of "A'", "F.x" of "F.vx".
+
+    A turn about an axis of a body is called by the entry of the quaternion, "F.qx" of "F.wx".
+    """
+    joint, _, part = velocity.rpartition(".")
+    kinds = {"v": "", "w": "q"}
+    is_of_body = len(part) == 2 and part[0] in kinds and part[1] in "xyz" and joint
+    return f"{joint}.{kinds[part[0]]}{part[1]}" if is_of_body else velocity.rstrip("'")
 
 
 def _width(value: Any, what: str) -> float:

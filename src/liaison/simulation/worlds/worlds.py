@@ -516,8 +516,9 @@ class Worlds:
             q: positions, shape (nq,) or (nq, worlds); those of the start if None.
             v: velocities, likewise.
             spread: how far a random start lies from that at most, in each velocity coordinate: a
-                number, or name of a velocity or position -> number or text with a unit. It is
-                brought onto closures and out of penetration on the device.
+                number, or name of a velocity or position -> number or text with a unit. Of a free
+                body or a ball "F.x" is along x and "F.qx" a turn about x [rad], both of its own
+                axes. It is brought onto closures and out of penetration on the device.
             seed: of random starts; the same seed gives the same starts on any device.
             t: the time they begin at [s].
         """

@@ -6,6 +6,7 @@ Public names: inverse_kinematics.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Unpack
 
 from liaison.arguments import checked
@@ -19,6 +20,12 @@ from liaison.numeric.progress import working
 from liaison.tree.tree import Tree
 from liaison.verbs.given import Given, exact_in_si, mechanism_or_tree
 from liaison.verbs.one_sided import with_note
+
+PARALLEL = (
+    "no rotation was given, so that the axes of {!r} were to be those of the ground; "
+    "rotation=[[…], […], […]] (--rotation) asks for others"
+)
+"""Why a place that the hand reaches may have no solution."""
 
 
 @checked
@@ -63,4 +70,6 @@ def inverse_kinematics(
             at=exact_in_si(mechanism, at, "at"),
             **options,
         )
+    if rotation is None and not len(modes):
+        modes = replace(modes, notes=(*modes.notes, PARALLEL.format(body)))
     return with_note(modes, mechanism)

@@ -17,7 +17,6 @@ from liaison.errors import (
     ArgumentError,
     AssemblyError,
     ModelError,
-    NamingError,
     SimulationError,
     interruptible,
 )
@@ -47,6 +46,7 @@ from liaison.verbs.assembling import Assembling, Wanted, attempt, closed_start, 
 from liaison.verbs.given import (
     Value,
     check_no_controller,
+    check_parameters,
     in_seconds,
     in_si,
     under_control,
@@ -215,10 +215,7 @@ def _assembled(
     There is one state if there are no arrays. A run that cannot be assembled raises, unless the
     others go on: then it has the state of another one, in its place.
     """
-    known = [x.name for x in mechanism.parameters]
-    for name in wanted.parameters:
-        if name not in known:
-            raise NamingError.unknown("parameter", name, known)
+    check_parameters(mechanism, wanted.parameters)
     count = _count(wanted)
     _check_finite(wanted)
     _check_values(mechanism, wanted, count)

@@ -40,6 +40,7 @@ from liaison.simulation.run import simulate
 from liaison.simulation.worlds.device_runs import DeviceRuns, check_breaks
 from liaison.tree.starts import check_attitudes
 from liaison.verbs.assembling import Assembling, Wanted, tree_keeping
+from liaison.verbs.given import check_parameters
 from liaison.verbs.ready import compiled, equations_at, start_of
 
 FORWARD_ROWS = 20_000
@@ -99,6 +100,7 @@ class Recipe:
     kinds: tuple[str, ...] = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
+        check_parameters(self.mechanism, self.parameters)
         kinds = tuple(kind_of_value(self.mechanism, x) for x in self.varied)
         object.__setattr__(self, "kinds", kinds)
 

@@ -14,6 +14,7 @@ Public names: Book, Spoiled, no_such, bases, PLACES, place_of.
 from __future__ import annotations
 
 import difflib
+import re
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
@@ -408,7 +409,18 @@ class Book:
         if word.rpartition(".")[0] in self.joints or path.endswith("'"):
             return no_such("coordinate", path, self.labels, place)
         known = [*where.local, *self.symbols, *(self.lets.keys() - self.outputs), "pi"]
-        return no_such("quantity", path, known, place)
+        error = no_such("quantity", path, known, place)
+        return error if error.cure else self._with_notation(error, word)
+
+    def _with_notation(self, error: NamingError, word: str) -> NamingError:
+        """The error with how time and rates are written, where these were meant."""
+        rate = re.fullmatch(r"(\w+?)(?:_?dot|_dt)|(?:d_?|der_)(\w+)", word)
+        base = (rate[1] or rate[2]) if rate else ""
+        if word in ("time", "T"):
+            error.hint = f"The time is 't'. {error.hint}"
+        elif base and base in self.labels:
+            error.hint = f"The rate of {base} is {base}'. {error.hint}"
+        return error
 
     def label(self, path: str) -> str:
         """The label of a coordinate or speed by any of its names; "" if there is none."""

@@ -261,7 +261,18 @@ def _place(text: str, position: int, source: Source, first: int, length: int = 1
 # ---- errors of the parser, in words
 
 
-_ONE_SIDED = "Write 'a <= b' or 'a >= b' for a unilateral relation."
+_ONE_SIDED = (
+    "Write 'a <= b' or 'a >= b' for a unilateral relation, 'if(a - b, x, y)' for x where a > b, "
+    "and 'event e when a - b rising'."
+)
+_COMMENT = "Comments are written (* … *)."
+_SIGNS = {
+    "−": "Write '-' for minus.", "–": "Write '-' for minus.", "#": _COMMENT, "%": _COMMENT,
+    ":": "A value follows '='.", "·": "Write '*' for times.", "×": "Write '*' for times.",
+    "²": "Write '^2'.", "³": "Write '^3'.", "√": "Write 'sqrt(x)'.",
+}  # fmt: skip
+"""Characters of other notations, and what is written for them."""
+
 _STRAY = {
     "<": ("the character '<' is not part of the language.", _ONE_SIDED),
     ">": ("the character '>' is not part of the language.", _ONE_SIDED),
@@ -282,7 +293,8 @@ def _in_words(error: UnexpectedWord | TooDeep, source: Source) -> LiaisonError:
         )
     word, expected = error.token, error.expected
     if word.kind == "?":
-        plain = f"the character {str(word)!r} is not part of the language.", ""
+        sign = _SIGNS.get(str(word), "")
+        plain = f"the character {str(word)!r} is not part of the language.", sign
         message, hint = _STRAY.get(str(word), plain)
         return TextError(message, place=source.place(word.line, word.column), hint=hint)
     problem, place = f"{str(word)!r} does not fit here", source.of(word)
@@ -325,6 +337,8 @@ def _guess(
 ) -> tuple[str, Cure | None]:
     """A hint for the mistakes that are made most often, and the edit that follows it."""
     before = _before(word, source)
+    if notation := _of_other_notation(word, before, source):
+        return notation, None
     unit = re.search(r"[\d.)\]]\s*([^\W\d]\w*)$", before)
     if unit and word == "=" and not _is_unit(unit[1]):
         return _missing(",", unit[1], _inserted(",", unit[1], source.of(word), source))
@@ -350,6 +364,27 @@ def _guess(
     if word.isidentifier() and "COMMA" in expected:
         return _missing(",", word, _inserted(",", "", source.of(word), source))
     return "", None
+
+
+def _of_other_notation(word: Token, before: str, source: Source) -> str:
+    """What is written for powers, comments, decimals and units of other languages."""
+    after = source.lines[word.line - 1][word.column :] if word.kind != "$END" else ""
+    if word == "*" and before.endswith("*"):
+        return "Write '^' for a power."
+    if word == "/" and after[:1] in ("/", "*"):
+        return _COMMENT
+    if word == "," and re.search(r"(?<![\w.])\d+$", before) and re.match(r"\d", after):
+        return "A decimal has a point: 0.5."
+    joined = re.fullmatch(r"(kg|N|g)(m)([23]?)", str(word))
+    if joined and re.search(r"[\d.)\]]$", before):
+        power = f"^{joined[3]}" if joined[3] else ""
+        return f"Units are joined by '*': {joined[1]}*m{power}."
+    unit = re.search(r"[\d.)\]]\s*([^\W\d][\w*/^]*)$", before)
+    if unit and word in UNITS and _is_unit(unit[1]):
+        rest = source.lines[word.line - 1][word.column - 1 :]
+        whole = re.match(r"\w+(\^\d+)?", rest)
+        return f"Units are joined by '*': {unit[1]}*{whole[0] if whole else word}."
+    return ""
 
 
 def _near(word: Token, before: str, expected: set[str]) -> tuple[str, str] | None:
