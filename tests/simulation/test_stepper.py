@@ -248,3 +248,11 @@ def test_inputs_that_jump_are_no_suspicion():
         for _ in range(50):
             stepper.step({"push": draw.uniform(-100, 100)}, 0.02)
         assert np.isfinite(stepper.state.v).all()
+
+
+def test_a_step_without_a_time_is_the_fixed_one():
+    pendulum = "examples/pendulum.lsd"
+    fixed = liaison.stepper(pendulum, step="2 ms", method="rk4")
+    assert [fixed.step().t for _ in range(3)] == pytest.approx([0.002, 0.004, 0.006], abs=1e-15)
+    with pytest.raises(ArgumentError, match="has no dt, and steps of this stepper follow from"):
+        liaison.stepper(pendulum).step()

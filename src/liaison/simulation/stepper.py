@@ -155,9 +155,14 @@ class Stepper:
         return event_records(self._run.own_plan, self._event_rows)
 
     @fitting
-    def step(self, u: Mapping[str, float | str] | ArrayLike | None, dt: float | str) -> State:
+    def step(
+        self,
+        u: Mapping[str, float | str] | ArrayLike | None = None,
+        dt: float | str | None = None,
+    ) -> State:
         """Moves on by dt [s] with inputs held at u: by name, or all in order; None keeps them.
 
+        Without dt it is one fixed step; where steps follow from their error it has to be given.
         An input by name is a number, a text with a unit, or an array or a list of one number.
         An event that stops the mechanism ends the step early; see `stopped_by`. Where the balance
         of energy is off by more than steps explain, as in a run that is suspect, it is an error.
@@ -168,7 +173,12 @@ class Stepper:
             >>> stepper.step(None, "10 ms").t
             0.01
         """
-        dt = one_number(dt, "the time of a step", "s")
+        if dt is None and self._settings.step is None:
+            raise ArgumentError(
+                "step(…) has no dt, and steps of this stepper follow from their error.",
+                hint="Give it, as in step(dt='10 ms'); or a fixed step to the stepper.",
+            )
+        dt = one_number(self._settings.step if dt is None else dt, "the time of a step", "s")
         if not (dt > 0 and math.isfinite(dt)):
             raise SimulationError(f"a step of {dt} s; it must be positive and finite.")
         run = self._run.arrays.run
