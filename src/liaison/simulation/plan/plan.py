@@ -66,7 +66,7 @@ def fill_moreau(arrays: Arrays, program: Program, theta: float | None = None) ->
         run.blocks.ints[k] = KINDS[kind], first, rows, load, LAWS[law]
 
 
-FIRST_CAPACITY, EVENTS_KEPT = 256, 128
+FIRST_CAPACITY, EVENTS_KEPT, SWITCHED = 256, 128, 5
 
 PIVOTING = 4e6
 """Work of the pivoted solver, in (nv + nc)³, done before two entries are compiled: about 2 ms."""
@@ -353,6 +353,8 @@ def lasting_arrays(
     kept = logged + (EVENTS_KEPT + 4 * len(plan.events) if plan.events else 0)
     kept += EVENTS_KEPT + 4 * len(sides) if sides else 0
     kept += EVENTS_KEPT if has_instants(plan) and plan.size("nc") else 0  # rates may jump
+    blocks = len(sides_in(plan.program))  # an instant at which all of them switch has to fit
+    kept = max(kept, SWITCHED * blocks + EVENTS_KEPT) if blocks else kept
     arrays = allocate(sizes, settings.tableau, capacity=FIRST_CAPACITY, event_capacity=kept)
     _fill_settings(arrays, settings)
     _fill_formulas(arrays, plan)
