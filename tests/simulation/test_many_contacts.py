@@ -257,3 +257,19 @@ def test_rows_that_vanish_where_a_run_begins_hold_later(stop):
     )
     assert few.q[:, 0].min() > -3.2
     assert many.q[:, :2] == pytest.approx(few.q[:, :2], abs=1e-9)
+
+
+def test_more_switches_than_the_log_had_room_for_do_not_stop_a_run():
+    """From 121 unilateral constraints on, the log of one instant never fitted: no run ended."""
+    text = "gravity = [0, 0, -10] m/s^2 ;\n"
+    for i in range(130):
+        text += (
+            f"let b{i} = body mass = 1 kg, inertia = 1 kg*m^2 end ;\n"
+            f"let Z{i} = join earth and b{i} with prismatic end ;\n"
+            f"let stop{i} = require Z{i} >= 0 m ; start Z{i} = {5 if i < 2 else 500} mm ;\n"
+        )
+    run = liaison.simulate(text, until=0.05, step=0.01, time_limit=20)
+    assert run.status == "done"
+    landed = {x.name for x in run.events if x.what == "impact"}
+    assert landed == {"stop0", "stop1"}
+    assert run["Z0"][-1] == pytest.approx(0, abs=1e-9)

@@ -201,3 +201,12 @@ def test_without_chromium_the_error_says_how_to_install_it(monkeypatch, tmp_path
 def test_a_pdf_is_printed(chromium, tmp_path):
     liaison.report(MOTOR, tmp_path / "wheel.pdf", until=0.5, leave_out=["equations"])
     assert (tmp_path / "wheel.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_labels_of_an_axis_differ_where_a_curve_changes_little():
+    t = np.linspace(0, 1, 11)
+    for change, most in ((2e-5, 12), (2e-9, 6)):
+        text = curves([Line("S", t, 1.87939 + change * t)], "length", "m")
+        labels = re.findall(r'text-anchor="end">([^<]*)<', text)
+        assert len(set(labels)) == len(labels) >= 3
+        assert max(map(len, labels)) <= most

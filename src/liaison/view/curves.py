@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import pairwise
 from typing import final
 
 import numpy as np
@@ -87,12 +88,16 @@ def curves(lines: Sequence[Line], title: str, unit: str, marks: Sequence[float] 
     )
 
 
+FLAT = 1e-6
+"""Part of its size by which a curve changes that is drawn as a constant: labels have no more."""
+
+
 def _range(lines: Sequence[Line]) -> tuple[float, float]:
     """Least and greatest value with some space; a constant is in the middle."""
     low = min(float(np.nanmin(np.where(np.isfinite(x.values), x.values, np.nan))) for x in lines)
     high = max(float(np.nanmax(np.where(np.isfinite(x.values), x.values, np.nan))) for x in lines)
     size = max(abs(low), abs(high))
-    if high - low <= 1e-9 * size or size == 0:
+    if high - low <= FLAT * size or size == 0:
         half = 0.5 * size or 1.0
         return (low + high) / 2 - half, (low + high) / 2 + half
     return low - 0.05 * (high - low), high + 0.05 * (high - low)
@@ -112,12 +117,13 @@ def _grid(
 ) -> list[str]:
     left, top, right, bottom = frame
     parts = []
-    for value in _ticks(*y, 5):
+    heights = _ticks(*y, 5)
+    for value in heights:
         at = bottom - (value - y[0]) / (y[1] - y[0]) * (bottom - top)
         parts.append(
             f'<line x1="{left:.0f}" x2="{right:.0f}" y1="{at:.1f}" y2="{at:.1f}" '
             f'stroke="currentColor" opacity=".15"/><text x="{left - 6:.0f}" y="{at + 4:.1f}" '
-            f'text-anchor="end">{_number(value)}</text>'
+            f'text-anchor="end">{_number(value, _digits(heights))}</text>'
         )
     for value in _ticks(*time, 8) if time[1] > time[0] else [time[0]]:
         at = left + (value - time[0]) / ((time[1] - time[0]) or 1.0) * (right - left)
@@ -134,8 +140,17 @@ def _grid(
     return parts
 
 
-def _number(value: float) -> str:
-    return f"{round(value, 12) + 0.0:.6g}".replace("-", "−")
+def _digits(ticks: Sequence[float]) -> int:
+    """Digits that tell one label from the next."""
+    largest = max(map(abs, ticks), default=0.0)
+    step = min((b - a for a, b in pairwise(ticks)), default=0.0)
+    if not largest or not step:
+        return 6
+    return max(6, 1 + math.floor(math.log10(largest)) - math.floor(math.log10(step) + 1e-9))
+
+
+def _number(value: float, digits: int = 6) -> str:
+    return f"{round(value, 12) + 0.0:.{digits}g}".replace("-", "−")
 
 
 def _curve(line: Line, k: int, place: Callable[[Array, Array], Array]) -> str:
