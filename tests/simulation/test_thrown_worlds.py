@@ -59,3 +59,12 @@ def test_single_precision_joins_too(shape):
     worlds.step(4)
     assert worlds.lost == 0
     assert worlds.q[:, 0] == pytest.approx(run.q[-1], abs=2e-5)
+
+
+def test_a_step_in_which_balls_fly_by_each_other_is_not_divided():
+    """A ball hits the floor while another flies by: parts of the step had another impact."""
+    bodies = [li.body(f"b{k}", mass=1, shapes=SHAPES["ball"]) for k in range(2)]
+    joints = [li.join(li.ground, x, "free", name=f"F{k}") for k, x in enumerate(bodies)]
+    start = {"F0.z": 0.08, "F0.vx": 120, "F0.vz": -40, "F1.z": 0.08, "F1.y": 0.22, "F1.vx": -120}
+    scene = li.collide(li.mechanism(*joints), start=start, friction=0.3)
+    same_steps(scene, 2, 1e-12)

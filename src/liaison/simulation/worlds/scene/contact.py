@@ -323,10 +323,33 @@ def near_passed(me: i64, w: Block) -> f64:
             i = w.near_unit[k] if w.general == 1 else w.color[p]
             way = way_past(w.body[i], w.body[other], w)
             way += turned_way(i, w) + turned_way(other, w)
-            if way > w.thin[i] + w.thin[other] and is_kept_apart(i, other, w) == 0:
+            is_far = 1 if way > w.thin[i] + w.thin[other] else 0
+            if is_far == 1 and ways_meet(i, other, w) == 1 and is_kept_apart(i, other, w) == 0:
                 passed = 1.0
         k += w.lanes
     return passed
+
+
+@loop
+def ways_meet(i: i64, j: i64, w: Block) -> i64:
+    """1 if boxes around the ways of two balls overlap, as a scene looks for them; 1 of others."""
+    if w.general == 1:
+        return 1
+    far = w.scale[i] + w.scale[j] + 2.0 * w.margin
+    for a in range(3):
+        if way_end(i, a, 1.0, w) + far < -way_end(j, a, -1.0, w):
+            return 0
+        if way_end(j, a, 1.0, w) + far < -way_end(i, a, -1.0, w):
+            return 0
+    return 1
+
+
+@loop
+def way_end(i: i64, a: i64, side: f64, w: Block) -> f64:
+    """How far the center of a ball goes along an axis or, with a side of −1, against it."""
+    begin = w.pose[i, a]
+    free = begin + w.h * (w.speed[i, 3 + a] + 0.5 * w.h * w.gravity[a])
+    return float(max(side * begin, max(side * free, side * w.end[i, a])))
 
 
 @loop
