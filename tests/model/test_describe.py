@@ -250,7 +250,7 @@ def test_gravity_is_given_as_three_numbers_a_vector_or_nothing():
 
 def test_refusals_point_at_the_line_of_the_script():
     lonely = body("moon", 1)
-    with pytest.raises(ModelError, match="body 'moon' not connected") as refusal:
+    with pytest.raises(ModelError, match="body 'moon' is not connected") as refusal:
         mechanism(join(ground, body("b", 1), Spherical), lonely)
     assert refusal.value.place.file == __file__
     assert 'lonely = body("moon", 1)' in refusal.value.place.text
@@ -277,3 +277,12 @@ def test_impossible_wishes_are_refused(make, said):
 
 def test_ground_is_the_ground():
     assert ground is GROUND
+
+
+def test_alike_bodies_made_apart_under_one_name_are_not_one_body():
+    rods = [body("rod", 1, inertia=(1, 1, 1)) for _ in range(2)]
+    hinges = [join(ground, x, Revolute, name=f"A{k}") for k, x in enumerate(rods)]
+    with pytest.raises(ModelError, match="two bodies that were made apart are both named 'rod'"):
+        mechanism(*hinges)
+    once = mechanism(*(join(ground, rods[0], Revolute, name=f"A{k}") for k in range(2)))
+    assert [x.name for x in once.bodies] == ["ground", "rod"]

@@ -240,8 +240,9 @@ def _add_owners(parts: dict[str, list[Any]]) -> None:
     """Adds the bodies whose markers are joined, and lets the markers forget them."""
     markers = [m for joint in parts["joints"] for m in (joint.predecessor, joint.successor)]
     owners = [marker.owner for marker in markers if marker.owner is not None]
-    # equal bodies are one body; different ones of one name are left for the checks to reject
-    parts["bodies"] = [x for x in dict.fromkeys([*parts["bodies"], *owners]) if x != GROUND]
+    bodies = {id(x): x for x in [*parts["bodies"], *owners] if x != GROUND}
+    _check_made_once(bodies.values())
+    parts["bodies"] = list(bodies.values())
     parts["joints"] = [
         replace(
             joint,
@@ -250,6 +251,23 @@ def _add_owners(parts: dict[str, list[Any]]) -> None:
         )
         for joint in parts["joints"]
     ]
+
+
+def _check_made_once(bodies: Iterable[Body]) -> None:
+    """Raises an error for two bodies of one name that are alike: they would be one body.
+
+    Different ones of one name are left for the checks of a mechanism.
+    """
+    seen: dict[Body, Body] = {}
+    for body in bodies:
+        if body in seen:
+            raise ModelError(
+                f"two bodies that were made apart are both named {body.name!r}.",
+                place=body.place,
+                hint=f"Give each a name of its own, such as body(f'{body.name}{{i}}', …); to join "
+                "one body twice, make it once.",
+            )
+        seen[body] = body
 
 
 ground = GROUND
