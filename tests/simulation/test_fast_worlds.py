@@ -40,7 +40,12 @@ def shot(worlds, x, speed, spin=0.0):
     return worlds
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+def slow(x):
+    """A value of which the slow tests are made as well."""
+    return pytest.param(x, marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("shape", ["box", *(slow(x) for x in SHAPES if x != "box")])
 @pytest.mark.parametrize("speed", [50, 1000])
 def test_no_bullet_of_a_scene_passes_a_plate(shape, speed):
     worlds = li.worlds(scene(SHAPES[shape]), 40, step=H, device="processor")
@@ -156,7 +161,7 @@ def before_a_ridge(shape, **start):
     return li.collide(one, terrain=RIDGE, friction=0.2, start=start)
 
 
-@pytest.mark.parametrize("shape", FLAT)
+@pytest.mark.parametrize("shape", ["box", *(slow(x) for x in FLAT if x != "box")])
 def test_no_body_passes_a_ridge_of_a_height_field(shape):
     """0.2 m a step: both ends of it, and its middle, may be beside the ridge."""
     speed, h = 20.0, 1e-2

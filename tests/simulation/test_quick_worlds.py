@@ -81,7 +81,7 @@ def worlds_of(description, count, precision="double"):
     return liaison.worlds(description, count, step=H, device="processor", precision=precision)
 
 
-@pytest.mark.parametrize("precision", ["double", "single"])
+@pytest.mark.parametrize("precision", ["single", pytest.param("double", marks=pytest.mark.slow)])
 def test_legs_that_land_and_stand_take_no_other_way(refuse, precision):
     """Flight, landings, slip and rest of random legs: all steps are taken in few numbers."""
     refuse("whole_small_step", refused_step)
@@ -104,6 +104,7 @@ def test_several_contacts_take_the_other_way(refuse):
     assert worlds.lost == 1
 
 
+@pytest.mark.slow
 def test_steps_under_random_targets_are_those_of_the_general_loops(monkeypatch):
     """Motors at limits, stops, one contact and several: each beside a step of the general loops."""
     count = 48
@@ -143,7 +144,10 @@ def test_a_motor_that_meets_its_limit_takes_no_general_loops(refuse):
     np.testing.assert_array_equal(worlds.q, usual.q)
 
 
-@pytest.mark.parametrize("restitution", [0.0, 0.2, 0.9])
+@pytest.mark.parametrize(
+    "restitution",
+    [0.2, pytest.param(0.0, marks=pytest.mark.slow), pytest.param(0.9, marks=pytest.mark.slow)],
+)
 def test_impacts_are_those_of_a_run(restitution):
     description = read_lsd(PRESSED.format(restitution=restitution, angle="30 deg"))
     run = liaison.simulate(description, until=0.1, step=H, method="moreau", every=H)

@@ -96,7 +96,11 @@ def differences(description, steps):
 
 
 @pytest.mark.parametrize(
-    "name", ["marble_in_bowl", "cradle", "table_edge", "cam_lift_off", "backlash"]
+    "name",
+    [
+        *("marble_in_bowl", "cradle", "backlash"),
+        *(pytest.param(x, marks=pytest.mark.slow) for x in ("table_edge", "cam_lift_off")),
+    ],
 )
 def test_steps_are_those_of_the_general_loops(name):
     """Turning bases, several contacts at once, stops, curved surfaces, closures."""
@@ -123,7 +127,13 @@ def test_closures_and_gaps_are_taken_at_their_own_times():
     assert worlds.contacts.max() == 2
 
 
-@pytest.mark.parametrize("limit", ["", ", limit = 1 N*m", ", limit = 0.3 N*m, no_load = 4 rad/s"])
+@pytest.mark.parametrize(
+    "limit",
+    [
+        ", limit = 0.3 N*m, no_load = 4 rad/s",
+        *(pytest.param(x, marks=pytest.mark.slow) for x in ("", ", limit = 1 N*m")),
+    ],
+)
 def test_stiff_motors_within_their_limits_are_those_of_the_general_loops(limit):
     """A motor that comes to its limit and leaves it, on a light leg that hits the ground."""
     worlds, (one, all_steps) = differences(read_lsd(LIGHT.format(limit=limit)), 60)
@@ -235,7 +245,9 @@ let knee = contact [0, 0, -20] cm @ l0 and earth with ball
 """
 
 
-@pytest.mark.parametrize(("text", "steps"), [(SLEDGE, 200), (STRIBECK, 90)])
+@pytest.mark.parametrize(
+    ("text", "steps"), [(SLEDGE, 200), pytest.param(STRIBECK, 90, marks=pytest.mark.slow)]
+)
 def test_loads_that_are_shared_and_coefficients_that_fall_are_those_of_simulate(text, steps):
     """A stop and a contact that repeat each other; friction by its slip where a motor bends.
 

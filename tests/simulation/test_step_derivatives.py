@@ -208,6 +208,7 @@ def test_in_flight_and_in_an_impact_with_restitution():
     check_pressing(worlds)
 
 
+@pytest.mark.slow
 def test_a_body_that_slides_and_turns_on_three_feet():
     """In the air, on one foot, on two and three: friction by each of its laws, feet placed."""
     worlds = worlds_of(feet(LAWS))
@@ -219,6 +220,7 @@ def test_a_body_that_slides_and_turns_on_three_feet():
     assert carried == [0, 1, 2, 3, 3]
 
 
+@pytest.mark.slow
 def test_where_forces_are_taken_counts():
     """Also with friction in the joint that slips, then sticks."""
     dry = "let dry = apply friction dry = 0.05 N*m, static = 0.06 N*m end on A ;\n"
@@ -289,6 +291,7 @@ def test_steps_of_a_conservative_motion_with_constant_inertia_are_symplectic():
     check_all(worlds)
 
 
+@pytest.mark.slow
 def test_inputs_that_are_formulas_of_the_state_are_part_of_the_step():
     push = {"kick": -3 * liaison.symbol("Z'") - 50 * liaison.symbol("Z")}
     worlds = worlds_of(HOPPER, inputs=push)
@@ -397,6 +400,7 @@ def test_a_foot_that_ends_the_step_on_the_ground_is_at_an_edge():
     assert slopes.A[..., 2] == pytest.approx(np.zeros((2, 2)), abs=1e-15)
 
 
+@pytest.mark.slow
 def test_a_load_that_four_feet_share_while_they_slip_is_noted():
     places = ((8, 5), (-8, 5), (-8, -5), (8, -5))
     worlds = worlds_of(feet(["friction = 0.3"] * 4, places))

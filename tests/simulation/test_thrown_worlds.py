@@ -28,8 +28,16 @@ def same_steps(scene, steps, tolerance):
     return run, worlds
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize(("speed", "restitution"), [(10, 0), (40, 0), (40, 1), (400, 0)])
+SOME = [("box", 40, 1), ("ball", 400, 0)]
+MORE = [
+    pytest.param(shape, *values, marks=pytest.mark.slow)
+    for shape in SHAPES
+    for values in ((10, 0), (40, 0), (40, 1), (400, 0))
+    if (shape, *values) not in SOME
+]
+
+
+@pytest.mark.parametrize(("shape", "speed", "restitution"), [*SOME, *MORE])
 def test_what_is_thrown_joins_in_the_same_step(shape, speed, restitution):
     """Bodies entered each other by up to half their thickness, with a penetration of 0."""
     scene = in_a_row(SHAPES[shape], speed, restitution, [(-1, 0, 0, -0.372)])
@@ -38,8 +46,19 @@ def test_what_is_thrown_joins_in_the_same_step(shape, speed, restitution):
     assert 0.1 - np.diff(x).min() < 1e-9
 
 
-@pytest.mark.parametrize("terrain", [None, li.HeightField(x=4, y=4, heights=np.zeros((9, 9)))])
-@pytest.mark.parametrize("shape", ["ball", "box"])
+FLAT = li.HeightField(x=4, y=4, heights=np.zeros((9, 9)))
+
+
+@pytest.mark.parametrize(
+    ("shape", "terrain"),
+    [
+        ("box", FLAT),
+        *(
+            pytest.param(*x, marks=pytest.mark.slow)
+            for x in (("ball", None), ("box", None), ("ball", FLAT))
+        ),
+    ],
+)
 def test_what_is_hit_from_above_does_not_enter_the_ground(shape, terrain):
     bodies = [li.body(f"b{k}", mass=1, shapes=SHAPES[shape]) for k in range(2)]
     joints = [li.join(li.ground, x, "free", name=f"F{k}") for k, x in enumerate(bodies)]
@@ -51,7 +70,7 @@ def test_what_is_hit_from_above_does_not_enter_the_ground(shape, terrain):
     assert worlds.penetrations.max() < 1e-9
 
 
-@pytest.mark.parametrize("shape", ["ball", "box"])
+@pytest.mark.parametrize("shape", ["ball", pytest.param("box", marks=pytest.mark.slow)])
 def test_single_precision_joins_too(shape):
     scene = in_a_row(SHAPES[shape], 40, 0, [(-1, 0, 0, -0.372)])
     worlds = li.worlds(scene, 2, step=STEP, device="processor", precision="single")

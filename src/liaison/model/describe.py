@@ -241,7 +241,7 @@ def _add_owners(parts: dict[str, list[Any]]) -> None:
     markers = [m for joint in parts["joints"] for m in (joint.predecessor, joint.successor)]
     owners = [marker.owner for marker in markers if marker.owner is not None]
     bodies = {id(x): x for x in [*parts["bodies"], *owners] if x != GROUND}
-    _check_made_once(bodies.values())
+    _check_apart(bodies.values())
     parts["bodies"] = list(bodies.values())
     parts["joints"] = [
         replace(
@@ -253,7 +253,7 @@ def _add_owners(parts: dict[str, list[Any]]) -> None:
     ]
 
 
-def _check_made_once(bodies: Iterable[Body]) -> None:
+def _check_apart(bodies: Iterable[Body]) -> None:
     """Raises an error for two bodies of one name that are alike: they would be one body.
 
     Different ones of one name are left for the checks of a mechanism.

@@ -141,7 +141,7 @@ def _grid(
 
 
 def _digits(ticks: Sequence[float]) -> int:
-    """Digits that tell one label from the next."""
+    """Digits by which one label differs from the next."""
     largest = max(map(abs, ticks), default=0.0)
     step = min((b - a for a, b in pairwise(ticks)), default=0.0)
     if not largest or not step:
