@@ -153,3 +153,33 @@ def test_what_touches_is_above_or_far_inside_stays(z):
     start, notes, _ = standing('size="0.1"', z)
     assert start == z
     assert notes == []
+
+
+def test_what_touches_to_rounding_stays():
+    """0.3 − 0.2 − 0.1 is −2.8e-17 in floating point."""
+    text = (
+        f'<mujoco><worldbody>{FLOOR}<body name="b" pos="0 0 0.3"><freejoint name="F"/>'
+        '<geom name="g" size="0.1" pos="0 0 -0.2" mass="1"/></body></worldbody></mujoco>'
+    )
+    reading = reading_of_mjcf(text, contacts=True)
+    starts = {x.label: x.value for x in reading.mechanism.starts}
+    assert float(starts["F.z"]) == 0.3
+    assert not [x for x in reading.notes if "higher" in x]
+
+
+@pytest.mark.parametrize(("holds", "lifts"), [('body2="c"', [5e-4, 5e-4]), ("", [0, 0])])
+def test_what_is_welded_is_lifted_with_what_it_is_welded_to(holds, lifts):
+    """Else the weld brings it back into the floor, and the note is wrong."""
+    text = f"""
+    <mujoco><worldbody>{FLOOR}
+    <body name="b" pos="0 0 0.0995"><freejoint name="F"/><geom name="g" size="0.1" mass="1"/></body>
+    <body name="c" pos="1 0 0.3"><freejoint name="G"/><geom name="h" size="0.1" mass="1"/></body>
+    </worldbody><equality><weld body1="b" {holds}/></equality></mujoco>"""
+    reading = reading_of_mjcf(text, contacts=True)
+    starts = {x.label: float(x.value) for x in reading.mechanism.starts}
+    heights = [starts["F.z"] - 0.0995, starts["G.z"] - 0.3]
+    assert heights == pytest.approx(lifts, abs=2e-9)
+    assert len([x for x in reading.notes if "higher" in x]) == sum(map(bool, lifts))
+    if any(lifts):
+        run = liaison.simulate(reading.mechanism, until=0.002, step="1 ms", method="moreau")
+        assert run["F.z"][0] == pytest.approx(0.1, abs=2e-9)

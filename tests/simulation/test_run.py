@@ -353,7 +353,22 @@ def test_a_run_that_would_take_days_says_so(swing, options, cure):
     assert words.startswith("at this rate the whole takes 6.94 days; ")
     assert cure in words
     assert "takes 17 hours" in slowness(plan, 1e-3, 60.0)
+    assert "takes an hour;" in slowness(plan, 1e-3, 4.0)
     assert slowness(plan, 0.02, 60.0) == ""  # 50 minutes
+    assert slowness(plan, 0.0, 60.0).startswith("none of it in 60 s; ")
+
+
+def test_the_pace_of_a_run_taken_up_is_that_of_the_rest(swing, monkeypatch):
+    """Else the part that was done before would seem to be of these seconds."""
+    parts = []
+    name = "liaison.simulation.outcome.slowness"
+    monkeypatch.setattr(name, lambda plan, done, seconds: parts.append(done) or "")
+    run = Run(*swing, 1.0, Settings(step=1e-6, every=0.1))
+    while run.fraction < 0.5:
+        run.go(100_000)
+    run.finish(time_limit=1e-3, on_failure="return")
+    assert len(parts) == 1
+    assert parts[0] < 0.4
 
 
 def test_progress_rises_to_one(swing):

@@ -23,6 +23,9 @@ from liaison.model.values import floats
 SHALLOW = 0.05
 """Depth beside the size of a robot up to which it is lifted; deeper is no matter of springs."""
 
+ROUNDING = 1e-9
+"""Depth beside that size up to which a shape touches; a run takes it out of the start itself."""
+
 UPRIGHT = 0.5
 """Least rise of a plane's normal; a free base is lifted along z."""
 
@@ -60,32 +63,53 @@ def lifted(
     joints: Iterable[model.Joint],
     contacts: Iterable[Any],
     starts: Iterable[model.Start],
+    loops: Iterable[model.Joint] = (),
 ) -> tuple[list[model.Start], list[str]]:
     """Starts of free bases that are a little inside a plane, out of it; and a note on each.
+
+    Bases that loops hold together are lifted together, and none that they hold to the ground.
 
     Args:
         joints: of the tree.
         contacts: those with planes on the ground count.
         starts: of coordinates, by label.
+        loops: joints that close loops.
     """
     joints, known = list(joints), {x.label: x for x in starts}
     values = _values(joints, known)
     placing = placing_of(joints, values, "ground")
     feet = [x for x in contacts if _is_foot(x) and x.first.body in placing.poses]
     notes = []
-    for base in filter(_is_base, joints):
-        own = [x for x in feet if base is _base_of(x.first.body, placing)]
+    for bases in _held_together(joints, loops, placing):
+        own = [x for x in feet if _base_of(x.first.body, placing) in bases]
         rise = max([_rise(x, placing) for x in own], default=0.0)
-        if not 0.0 < rise <= SHALLOW * _size(own, placing):
+        size = _size(own, placing) if rise else 0.0
+        if not ROUNDING * size < rise <= SHALLOW * size:
             continue
-        label, rise = base.coordinates[2], ceil(rise * 10**9) / 10**9
-        height = Fraction(str(float(values[base.name][2]))) + Fraction(str(rise))
-        known[label] = model.Start(label, height, known[label].place if label in known else None)
-        notes.append(
-            f"{label} starts at {float(height):.9g} m, {1e3 * rise:.3g} mm higher than in the "
-            "file, where shapes are inside what they stand on: contacts are hard here"
-        )
+        rise = ceil(rise * 10**9) / 10**9
+        for name, base in bases.items():
+            label = base.coordinates[2]
+            place = known[label].place if label in known else None
+            height = Fraction(str(float(values[name][2]))) + Fraction(str(rise))
+            known[label] = model.Start(label, height, place)
+            notes.append(
+                f"{label} starts at {float(height):.9g} m, {1e3 * rise:.3g} mm higher than in the "
+                "file, where shapes are inside what they stand on: contacts are hard here"
+            )
     return list(known.values()), notes
+
+
+def _held_together(
+    joints: Iterable[model.Joint], loops: Iterable[model.Joint], placing: Placing
+) -> list[dict[str, model.Joint]]:
+    """Free bases by name, those that loops hold together in one; none that they hold elsewhere."""
+    bases = {x.name: x for x in joints if _is_base(x)}
+    groups = [{name} for name in bases]
+    for loop in loops:
+        ends = {_base_of(x.body, placing) for x in (loop.predecessor, loop.successor)}
+        met = [x for x in groups if x & ends]
+        groups = [x for x in groups if not x & ends] + [ends.union(*met)]
+    return [{x: bases[x] for x in bases if x in group} for group in groups if group <= bases.keys()]
 
 
 def _values(joints: list[model.Joint], known: Mapping[str, model.Start]) -> dict[str, Any]:
@@ -107,12 +131,13 @@ def _is_base(joint: model.Joint) -> bool:
     return isinstance(joint.type, model.Free) and joint.predecessor.body == "ground" and is_straight
 
 
-def _base_of(body: str, placing: Placing) -> model.Joint | None:
-    """The joint that carries a body's tree on the ground."""
-    joint = None
+def _base_of(body: str, placing: Placing) -> str:
+    """The joint that carries a body's tree on the ground; "" of the ground itself."""
+    name = ""
     while body in placing.before:
         body, joint = placing.before[body]
-    return joint
+        name = joint.name
+    return name
 
 
 def _is_foot(contact: Any) -> bool:

@@ -69,19 +69,18 @@ NOT_ASSEMBLED = "not assembled"
 
 
 def outcome_of(
-    plan: Plan, arrays: Arrays, code: int, ended: str = "", seconds: float = 0.0
+    plan: Plan, arrays: Arrays, code: int, ended: str = "", pace: tuple[float, float] = (1.0, 0.0)
 ) -> Outcome:
     """The end of a run in words; `ended` is INTERRUPTED or TIME_LIMIT where Python ended it.
 
-    `seconds` of the wall clock were spent, as far as they were counted.
+    `pace` is the part of the run that was looked at, and the seconds of the wall clock it took.
     """
     run = arrays.run
     now = f"t = {float(run.t_good):.9g} s"
     if ended:
         word = "interrupted" if ended == INTERRUPTED else "out of time"
         more = "" if ended == INTERRUPTED else "Give it more time, an earlier end or a longer step."
-        done = float(run.t_good - run.t_start) / max(float(run.t_end - run.t_start), 1e-300)
-        slow = slowness(plan, done, seconds)
+        slow = slowness(plan, *pace)
         message = f"the run was {word} at {now}" + (f": {slow}" if slow else ".")
         return Outcome(ended, message, more, reason=ended)
     if code == at.STOPPED:
@@ -106,14 +105,18 @@ def slowness(plan: Plan, done: float, seconds: float) -> str:
     whole = seconds / max(done, 1e-300)
     if seconds < 1.0 or whole < HOUR or done >= 1.0:
         return ""
-    time = f"{whole / HOUR:.0f} hours" if whole < 3 * DAY else f"{whole / DAY:.3g} days"
+    hours, days = f"{whole / HOUR:.0f} hours", f"{whole / DAY:.3g} days"
+    time = "an hour" if whole < 1.5 * HOUR else hours if whole < 3 * DAY else days
+    rate = (
+        f"at this rate the whole takes {time}" if done > 0.0 else f"none of it in {seconds:.0f} s"
+    )
     tableau = plan.settings.tableau
     cure = "a longer step, or fewer records, is quicker."
     if plan.program.facts.get("sides") and tableau.scheme != "moreau":
         cure = "stiff or crowded contacts go faster with method='moreau' and a fixed step."
     elif tableau.is_adaptive and tableau.name != "radau":
         cure = "if its motion is stiff, method='radau' goes faster."
-    return f"at this rate the whole takes {time}; {cure}"
+    return f"{rate}; {cure}"
 
 
 def _failure(plan: Plan, run: Run, code: int) -> tuple[str, str]:

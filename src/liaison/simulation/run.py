@@ -249,7 +249,7 @@ class Run:
         self._known_for: tuple[float, ...] = ()
         self._calls = [0] * len(self.own_plan.inputs.controllers)
         self._tries = self._prepared.pace
-        self._seconds = 0.0
+        self._pace = 1.0, 0.0
         self.status = at.GOOD
         if self._calls:
             self._control()
@@ -387,15 +387,15 @@ class Run:
     def _shown_to_the_end(self, over: float, shown: Sequence[Callable[..., None]]) -> str:
         """Goes on until the run is over, or an instant of the wall clock; shows the fraction."""
         begin, last, first = time.perf_counter(), -math.inf, self.fraction
-        slow = ""
+        is_noted = False
         while True:
             now = time.perf_counter()
             if now - last > 0.1 or self.is_over:
-                last, self._seconds = now, now - begin
-                if now - begin > PATIENCE and not slow:
-                    slow = slowness(self.plan, self.fraction - first, now - begin)
-                    if slow:
-                        log("simulation", "%s: %s", self.own_plan.program.name, slow)
+                last, self._pace = now, (self.fraction - first, now - begin)
+                slow = slowness(self.plan, *self._pace) if now - begin > PATIENCE else ""
+                if slow and not is_noted:
+                    is_noted = True
+                    log("simulation", "%s: %s", self.own_plan.program.name, slow)
                 shown[0](self.fraction, slow)
                 for show in shown[1:]:
                     show(self.fraction)
@@ -443,7 +443,7 @@ class Run:
 
     def _outcome(self, ended: str = "") -> Outcome:
         plan = self.plan if self.status >= at.NOT_FINITE else self.own_plan
-        return outcome_of(plan, self.arrays, self.status, ended, self._seconds)
+        return outcome_of(plan, self.arrays, self.status, ended, self._pace)
 
     # what Python does between slices
 

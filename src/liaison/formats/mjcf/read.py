@@ -283,7 +283,8 @@ class _Model:
         known = Sensors(parts, self.geoms, self.touching, tendons=cables, actuators=actuators)
         known.read(self.root)
         keyframes(self.root, parts, actuators, self.options.keyframe)
-        parts.starts[:], higher = lifted(parts.joints.values(), parts.contacts, parts.starts)
+        tree = parts.joints.values()
+        parts.starts[:], higher = lifted(tree, parts.contacts, parts.starts, parts.loops)
         self.fields.notes += higher
         name = self.root.attributes.get("model", "") or PurePath(self.root.place.file).stem
         if parts.armature is not ZERO:
