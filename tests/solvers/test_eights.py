@@ -79,8 +79,8 @@ def test_vectors_side_by_side_are_solved_and_multiplied_as_one_by_one(run, m, n)
     B = np.full(int(panel_numbers(m, n)) + 8, np.nan)
     for c in range(m):
         run(pack)(c, n, rows[c].copy(), B)
-    run(solve_panels)(n, int(panels(m)), L.ravel().copy(), inverse, B)
-    run(take_out)(n, int(panels(m)), q, B)
+    run(solve_panels)(n, int(panels(m)), L.ravel().copy(), inverse, B, B[-8:])
+    run(take_out)(n, int(panels(m)), q, B, B[-8:])
     X = np.empty((m, n))
     for c in range(m):
         x = np.empty(n)

@@ -194,10 +194,11 @@ def rows_in_metric(m: i64, chosen: iptr, rank: i64, D: ptr, run: Run) -> None:
             count += 1
     if count == 0:
         return
-    solve_panels(nv, panels(count), run.metric, run.inverse, B)
+    room = at(B, panel_numbers(count, nv))
+    solve_panels(nv, panels(count), run.metric, run.inverse, B, room)
     Q = at(run.metric, nv * nv + 1)
     for k in range(rank):
-        take_out(nv, panels(count), at(Q, k * nv), B)
+        take_out(nv, panels(count), at(Q, k * nv), B, room)
     count = 0
     for j in range(m):
         if run.in_metric[chosen[j], 0] == NOT_YET:

@@ -6,6 +6,8 @@ sums that are made one by one. Vectors side by side lie in panels, eight numbers
 
     number i of vector 8 p + l is  panel[8 (n p + i) + l],   vectors beyond the last are 0
 
+`room` of a loop holds eight numbers.
+
 Public names: panels, panel_numbers, pack, unpack, solve_panels, take_out, products,
 cholesky_of_columns, minus_eights.
 
@@ -54,114 +56,30 @@ def unpack(c: i64, n: i64, B: ptr, x: ptr) -> None:
 
 
 @loop
-def solve_panels(n: i64, count: i64, L: ptr, inverse: ptr, B: ptr) -> None:
+def solve_panels(n: i64, count: i64, L: ptr, inverse: ptr, B: ptr, room: ptr) -> None:
     """B := L⁻¹B, with the inverses of the diagonal of L (row-major, lower triangle)."""
     for p in range(count):
         panel = at(B, 8 * n * p)
         for i in range(n):
-            solve_row(i, at(L, i * n), inverse[i], panel)
+            sums_of_eight(i, 1, at(L, i * n), 8, panel, room)
+            minus_eight(1.0, room, at(panel, 8 * i))
+            for k in range(8):
+                panel[8 * i + k] = panel[8 * i + k] * inverse[i]
 
 
 @loop
-def solve_row(i: i64, row: ptr, inverse: f64, panel: ptr) -> None:
-    """Row i of a panel, those before it being solved."""
-    a = 0.0
-    b = 0.0
-    c = 0.0
-    d = 0.0
-    e = 0.0
-    f = 0.0
-    g = 0.0
-    h = 0.0
-    for j in range(i):
-        l = row[j]
-        x = at(panel, 8 * j)
-        a += l * x[0]
-        b += l * x[1]
-        c += l * x[2]
-        d += l * x[3]
-        e += l * x[4]
-        f += l * x[5]
-        g += l * x[6]
-        h += l * x[7]
-    y = at(panel, 8 * i)
-    a = (y[0] - a) * inverse
-    b = (y[1] - b) * inverse
-    c = (y[2] - c) * inverse
-    d = (y[3] - d) * inverse
-    e = (y[4] - e) * inverse
-    f = (y[5] - f) * inverse
-    g = (y[6] - g) * inverse
-    h = (y[7] - h) * inverse
-    y[0] = a
-    y[1] = b
-    y[2] = c
-    y[3] = d
-    y[4] = e
-    y[5] = f
-    y[6] = g
-    y[7] = h
-
-
-@loop
-def take_out(n: i64, count: i64, q: ptr, B: ptr) -> None:
+def take_out(n: i64, count: i64, q: ptr, B: ptr, room: ptr) -> None:
     """Takes from all vectors their part along the unit vector q."""
     for p in range(count):
-        take_out_of_panel(n, q, at(B, 8 * n * p))
-
-
-@loop
-def take_out_of_panel(n: i64, q: ptr, panel: ptr) -> None:
-    """The same for one panel."""
-    a = 0.0
-    b = 0.0
-    c = 0.0
-    d = 0.0
-    e = 0.0
-    f = 0.0
-    g = 0.0
-    h = 0.0
-    for i in range(n):
-        s = q[i]
-        x = at(panel, 8 * i)
-        a += s * x[0]
-        b += s * x[1]
-        c += s * x[2]
-        d += s * x[3]
-        e += s * x[4]
-        f += s * x[5]
-        g += s * x[6]
-        h += s * x[7]
-    for i in range(n):
-        minus_row(q[i], a, b, c, d, e, f, g, h, at(panel, 8 * i))
-
-
-@loop
-def minus_row(
-    s: f64, a: f64, b: f64, c: f64, d: f64, e: f64, f: f64, g: f64, h: f64, y: ptr
-) -> None:
-    """A row of a panel less s times eight numbers."""
-    a = y[0] - a * s
-    b = y[1] - b * s
-    c = y[2] - c * s
-    d = y[3] - d * s
-    e = y[4] - e * s
-    f = y[5] - f * s
-    g = y[6] - g * s
-    h = y[7] - h * s
-    y[0] = a
-    y[1] = b
-    y[2] = c
-    y[3] = d
-    y[4] = e
-    y[5] = f
-    y[6] = g
-    y[7] = h
+        panel = at(B, 8 * n * p)
+        sums_of_eight(n, 1, q, 8, panel, room)
+        for i in range(n):
+            minus_eight(q[i], room, at(panel, 8 * i))
 
 
 @loop
 def products(m: i64, n: i64, B: ptr, A: ptr, room: ptr) -> None:
-    """A = BᵀB of m vectors of length n, row-major; `room` holds eight numbers."""
+    """A = BᵀB of m vectors of length n, row-major."""
     for j in range(m):
         one = at(B, 8 * n * (j // 8) + j % 8)
         for p in range(j // 8, panels(m)):
