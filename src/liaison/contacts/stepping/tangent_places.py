@@ -32,7 +32,7 @@ from .phases import (
     penetration,
     shortest_way,
 )
-from .rows import forget_end, free_motion, metric_of, one_sided_at_end
+from .rows import forget_end, free_motion, metric_of, one_sided_at_end, rows_at_end
 from .tangent_loads import direct
 from .tangents import Column, Room, TangentEntries, column_at, multipliers
 
@@ -54,6 +54,7 @@ def placed(e: Entries, columns: i64, room: Room, run: Run, scratch: ptr) -> i64:
         off = 0.0 if turn > 1 else hovering(run)
         if not (max(deepest, off) > run.gap_tolerance):
             break
+        rows_at_end(e, run.t_new, q, v, run, scratch)
         holds = 1 if off > run.gap_tolerance else 0
         rows = rows_met(e, holds, deepest, room, run, scratch)
         if rows < 0:
