@@ -1,6 +1,7 @@
 """Mechanisms written in Python: short to write, the same records in the end."""
 
 import math
+import pickle
 from fractions import Fraction
 
 import numpy as np
@@ -286,3 +287,10 @@ def test_alike_bodies_made_apart_under_one_name_are_not_one_body():
         mechanism(*hinges)
     once = mechanism(*(join(ground, rods[0], Revolute, name=f"A{k}") for k in range(2)))
     assert [x.name for x in once.bodies] == ["ground", "rod"]
+
+
+def test_a_body_read_again_is_that_of_the_mechanism_it_is_joined_to():
+    swing = mechanism(join(ground, body("rod", 1, inertia=(1, 1, 1)), Revolute, name="A"))
+    again = pickle.loads(pickle.dumps(swing)).bodies[1]
+    longer = mechanism(swing, join(again, body("tip", 1, inertia=(1, 1, 1)), Revolute, name="B"))
+    assert [x.name for x in longer.bodies] == ["ground", "rod", "tip"]

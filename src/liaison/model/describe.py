@@ -21,7 +21,7 @@ contact, touch, collision, output, event, start, guess, turned.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
 from typing import Any
 
@@ -209,7 +209,7 @@ def mechanism(*parts: Any, name: str = "") -> Mechanism:
         if not kinds:
             raise ModelError(f"{part!r} is no part of a mechanism: no body, joint, force, ….")
         sorted_parts[kinds[0]].append(part)
-    _add_owners(sorted_parts)
+    _add_owners(sorted_parts, {y for x in flat if isinstance(x, Mechanism) for y in x.bodies})
     check_output_units([x for x in flat if isinstance(x, Output)], sorted_parts["joints"])
     options: dict[str, Any] = {kind: tuple(records) for kind, records in sorted_parts.items()}
     names = [part.name for part in flat if isinstance(part, Mechanism)]
@@ -236,13 +236,16 @@ def _flat(parts: Iterable[Any]) -> Iterable[Any]:
             yield part
 
 
-def _add_owners(parts: dict[str, list[Any]]) -> None:
-    """Adds the bodies whose markers are joined, and lets the markers forget them."""
+def _add_owners(parts: dict[str, list[Any]], known: Set[Body]) -> None:
+    """Adds the bodies whose markers are joined, and lets the markers forget them.
+
+    Bodies like one that is known from a whole mechanism, such as one read again, are that one.
+    """
     markers = [m for joint in parts["joints"] for m in (joint.predecessor, joint.successor)]
     owners = [marker.owner for marker in markers if marker.owner is not None]
-    bodies = {id(x): x for x in [*parts["bodies"], *owners] if x != GROUND}
-    _check_apart(bodies.values())
-    parts["bodies"] = list(bodies.values())
+    bodies = [x for x in [*parts["bodies"], *owners] if x != GROUND]
+    _check_apart({id(x): x for x in bodies if x not in known}.values())
+    parts["bodies"] = list(dict.fromkeys(bodies))
     parts["joints"] = [
         replace(
             joint,
